@@ -1,7 +1,10 @@
 //! The JSON forms of answers and requests.
 
+mod hooks;
+mod quotas;
 mod schedules;
 mod webhooks;
+mod admin;
 
 use agcore_session::{Run, Session, StoredMessage};
 use schemars::JsonSchema;
@@ -9,6 +12,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub(crate) use self::{
+    admin::{
+        DeadLetterDetails, DeadLetterPage, DeadLetterView, LeaseView, PauseBody, QuotaLimitsBody, ShareBody,
+        TenantPage, TenantQuotaList, TenantQuotaView, TenantSchedulePage, TenantScheduleView, TenantView,
+        TenantWebhookPage, TenantWebhookView, WorkerDetails, WorkerList, WorkerView,
+    },
+    hooks::{DeliveryAnswer, DeliveryStatus},
+    quotas::{QuotaList, QuotaView},
     schedules::{NewScheduleBody, OccurrenceList, ScheduleChangeBody, SchedulePage, ScheduleView},
     webhooks::{
         DeliveryPage, DeliveryView, NewWebhookBody, WebhookChangeBody, WebhookPage, WebhookView, WebhookWithSecret,

@@ -1,10 +1,14 @@
 //! [`Authenticator`]: who a client is.
 
+mod admin_tokens;
+mod administrator;
 #[cfg(feature = "jwt")]
 mod jwt;
 mod proxy;
 mod tokens;
 
+pub use admin_tokens::{AdminTokenError, AdminTokens};
+pub use administrator::{AdminAuthenticator, Administrator};
 #[cfg(feature = "jwt")]
 pub use jwt::{JwkSetError, JwkSetSource, JwtVerifier};
 pub use proxy::TrustedProxy;
@@ -65,6 +69,11 @@ pub enum AuthError {
     /// The credentials are wrong, expired or revoked.
     #[error("the credentials are not valid; ask the operator of the server for new ones")]
     Invalid,
+    /// The credentials are those of an administrator.
+    #[error(
+        "the credentials are those of an administrator, who has no access to what belongs to users; use those of a user"
+    )]
+    Administrator,
     /// The credentials cannot be checked at the moment.
     #[error("the credentials cannot be checked at the moment; try again later")]
     Unavailable,

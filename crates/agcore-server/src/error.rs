@@ -51,6 +51,12 @@ pub enum ServerError {
     /// A host to which messages of webhooks may be sent is not written as one.
     #[error("{0:?} is not a host; write it like hooks.internal, 10.0.0.5:8080 or [fd00::5]:8080")]
     WebhookHost(String),
+    /// Two hooks have the same id.
+    #[error("two hooks have the id `{0}`; choose another id for one of them")]
+    DuplicateHook(String),
+    /// A hook cannot be used: its id and the reason.
+    #[error("the hook `{0}` cannot be used: {1}")]
+    Hook(String, String),
     /// The store cannot be read.
     #[error("the runs of the last process cannot be read")]
     Store(#[source] SessionError),

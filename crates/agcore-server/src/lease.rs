@@ -8,7 +8,7 @@ use std::{
 };
 
 use agcore_chat::Clock;
-use agcore_session::{Lease, Renewal};
+use agcore_session::{Fenced, Lease, Renewal, SessionError, SessionErrorKind};
 use tokio_util::sync::CancellationToken;
 
 /// The part of a lease that is not used: some time passes between the check of the clock and the effect that follows.
@@ -19,6 +19,9 @@ const MARGIN: u32 = 10;
 /// The process stops by its own clocks before the lease has expired in the database, so that another worker does not begin while a
 /// model or a tool is called here. The time counts from the moment *before* the request, and also while the machine sleeps or the
 /// process is stopped.
+///
+/// Once the process has noticed that it has to stop, a late renewal changes nothing: turns and tools were stopped, and the errors
+/// with which they end must not become the outcome of the run.
 pub(crate) struct HeldLease {
     lease: Lease,
     clock: Arc<dyn Clock>,
@@ -99,9 +102,33 @@ impl HeldLease {
         }
     }
 
-    /// Returns whether the process has to stop.
+    /// Returns a store that writes only while the lease holds.
+    pub(crate) fn fenced<S>(self: &Arc<Self>, store: S) -> Fenced<S> {
+        let lease = Arc::clone(self);
+        Fenced::new(store, self.lease.fence()).with_deadline(move || lease.is_over())
+    }
+
+    /// Checks that the process need not stop. What has waited for an answer calls this before it begins what others would notice,
+    /// such as a call of a tool: the process may have been stopped meanwhile.
+    ///
+    /// # Errors
+    /// `Fenced` if the lease has ended.
+    pub(crate) fn check(&self) -> Result<(), SessionError> {
+        match self.is_over() {
+            true => Err(SessionError::new(
+                SessionErrorKind::Fenced,
+                "the lease of the run has ended; another worker may have the run",
+            )),
+            false => Ok(()),
+        }
+    }
+
+    /// Returns whether the process has to stop. From then on it has to, whatever the answer to a renewal is.
     pub(crate) fn is_over(&self) -> bool {
-        self.lost.is_cancelled() || self.rest().is_zero()
+        if !self.lost.is_cancelled() && self.rest().is_zero() {
+            self.lost.cancel();
+        }
+        self.lost.is_cancelled()
     }
 
     /// Waits until the process has to stop. The clocks are checked whenever this is polled: the timer of a process that was stopped
@@ -111,13 +138,12 @@ impl HeldLease {
     pub(crate) async fn over(&self) {
         let mut lost = std::pin::pin!(self.lost.cancelled());
         loop {
-            let rest = self.rest();
-            if rest.is_zero() {
+            if self.is_over() {
                 return;
             }
-            let mut timer = self.clock.sleep(rest);
+            let mut timer = self.clock.sleep(self.rest());
             let ended = std::future::poll_fn(|context| {
-                if self.rest().is_zero() || lost.as_mut().poll(context).is_ready() {
+                if self.is_over() || lost.as_mut().poll(context).is_ready() {
                     return Poll::Ready(true);
                 }
                 timer.as_mut().poll(context).map(|()| false)
@@ -207,6 +233,28 @@ mod tests {
         assert!(over.as_mut().now_or_never().is_none());
         clock.advance(Duration::from_millis(100));
         over.as_mut().now_or_never().unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_late_renewal_revives_no_lease() {
+        let clock = Arc::new(ManualClock::new());
+        let held = held(&clock);
+        let renew = || {
+            let renewal = Renewal::Held {
+                remaining: LENGTH,
+                cancel_requested: false,
+            };
+            held.renewed(renewal, Moment::now(&*clock));
+        };
+        clock.advance(LENGTH);
+        // Nothing has stopped yet, so that the work can continue.
+        renew();
+        assert!(!held.is_over());
+        clock.advance(LENGTH);
+        assert!(held.is_over());
+        renew();
+        assert!(held.is_over());
+        held.over().now_or_never().unwrap();
     }
 
     #[tokio::test]

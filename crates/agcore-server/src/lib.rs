@@ -50,12 +50,14 @@
 //! | serve agents and flows | [`Server::builder`] |
 //! | let clients prove who they are | [`TokenStore`], [`TrustedProxy`], `JwtVerifier` (feature `jwt`), or an [`Authenticator`] of your own |
 //! | let users upload files for flows | [`ServerBuilder::with_files`] |
+//! | limit what tenants and users may use | [`ServerBuilder::with_quotas`] |
 //! | limit what clients may ask for | [`Limits`], [`BusyPolicy`] |
 //! | remove old runs, events, sessions and files | [`ServerBuilder::with_retention`], [`ServerBuilder::with_file_retention`] |
 //! | export or erase what the server keeps of a user | [`export_server_data`], [`erase_server_data`], [`export_files`], [`erase_files`] |
 //! | keep profiles and the catalog in the database | [`StoredProfiles`], [`StoredCatalog`], [`ServerBuilder::with_profiles`], [`ServerBuilder::with_catalog_reload`] |
 //! | read the errors of the server | [`ProblemCode`] |
 //! | notify other programs of runs | [`ServerBuilder::with_webhooks`], [`WebhookSender`], `HttpSender` (feature `http-sender`) |
+//! | start runs when other programs send events | [`ServerBuilder::with_hook`], [`IncomingHook`] |
 //! | share runs with other processes | [`Sharing`], [`Server::work`] |
 //!
 //! # Features
@@ -99,10 +101,14 @@ pub use self::auth::{JwkSetError, JwkSetSource, JwtVerifier};
 #[cfg(feature = "http-sender")]
 pub use self::webhooks::HttpSender;
 pub use self::{
-    auth::{AuthError, Authenticator, Client, NewToken, Token, TokenStore, TrustedProxy},
+    auth::{
+        AdminAuthenticator, AdminTokenError, AdminTokens, Administrator, AuthError, Authenticator, Client, NewToken,
+        Token, TokenStore, TrustedProxy,
+    },
     error::ServerError,
     files::{FileRetention, erase_files, export_files, prunable_files, prune_files},
     flows::{FlowSetup, ServedFlow},
+    log::{RestartError, restart_dead_letter},
     problem::ProblemCode,
     server::{Server, ServerBuilder},
     service::SERVER_HOLD,
@@ -112,7 +118,7 @@ pub use self::{
         ErasedServerData, SharedCatalog, StoredCatalog, StoredProfiles, UserProfile, erase_server_data,
         export_server_data,
     },
-    webhooks::{WebhookMessage, WebhookSender},
+    webhooks::{IncomingHook, WebhookMessage, WebhookSender},
 };
 
 /// Compiles the example of the README.

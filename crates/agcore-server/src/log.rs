@@ -17,13 +17,16 @@ mod stages;
 mod node_calls;
 mod flow_observer;
 mod recording_checkpoints;
+mod restart;
 
+pub use self::restart::{RestartError, restart_dead_letter};
 pub(crate) use self::{
-    event::LogItem,
-    feed::Feed,
+    event::{LogEvent, LogItem},
+    feed::{Feed, forget_ends},
     flow_observer::FlowObserver,
     flusher::Flusher,
     recording_checkpoints::RecordingCheckpoints,
+    restart::restart,
     run_log::{FlushQueue, LogContext, RunLog},
     stages::Stages,
     translator::LogInput,

@@ -13,6 +13,7 @@ pub(crate) struct Metrics {
     registry: Registry,
     requests: Family<RequestLabels, Counter<u64, AtomicU64>>,
     runs: Family<RunLabels, Counter<u64, AtomicU64>>,
+    deliveries: Family<DeliveryLabels, Counter<u64, AtomicU64>>,
     /// The runs that wait or run.
     pub(crate) runs_active: Gauge,
     /// The streams that are open.
@@ -33,14 +34,21 @@ struct RunLabels {
     outcome: &'static str,
 }
 
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct DeliveryLabels {
+    hook: String,
+    outcome: &'static str,
+}
+
 impl Metrics {
     pub(crate) fn new() -> Self {
         let mut registry = Registry::with_prefix("agcore");
         let requests = Family::default();
-        let runs = Family::default();
+        let (runs, deliveries) = (Family::default(), Family::default());
         let (runs_active, streams, connections) = (Gauge::default(), Gauge::default(), Gauge::default());
         registry.register("http_requests", "Requests that were answered", requests.clone());
         registry.register("runs", "Runs that have ended, or wait for a person", runs.clone());
+        registry.register("hook_deliveries", "Deliveries to hooks", deliveries.clone());
         registry.register("runs_active", "Runs that wait or run", runs_active.clone());
         registry.register("streams_open", "Event streams that are open", streams.clone());
         registry.register("connections_open", "Connections that are open", connections.clone());
@@ -48,6 +56,7 @@ impl Metrics {
             registry,
             requests,
             runs,
+            deliveries,
             runs_active,
             streams,
             connections,
@@ -70,6 +79,12 @@ impl Metrics {
 
     pub(crate) fn run_ended(&self, outcome: &'static str) {
         self.runs.get_or_create(&RunLabels { outcome }).inc();
+    }
+
+    /// Counts a delivery to a hook. The name is that of a hook which exists, or a constant.
+    pub(crate) fn delivery(&self, hook: &str, outcome: &'static str) {
+        let hook = hook.to_owned();
+        self.deliveries.get_or_create(&DeliveryLabels { hook, outcome }).inc();
     }
 
     /// Returns all numbers.

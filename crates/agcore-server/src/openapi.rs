@@ -3,6 +3,8 @@
 mod parameter;
 mod operation;
 mod page;
+mod scope;
+mod scoped;
 
 use serde_json::{Map, Value, json};
 
@@ -10,6 +12,8 @@ use self::operation::Schemas;
 pub(crate) use self::{
     operation::{Answer, Content, Link, Method, Operation},
     parameter::Parameter,
+    scope::{Described, Scope},
+    scoped::Scoped,
 };
 
 /// The description of the routes, for programs and for people.
@@ -21,21 +25,23 @@ pub(crate) struct Description {
 }
 
 impl Description {
-    /// Describes operations. `needs_token` is whether clients need credentials.
-    pub(crate) fn new<H>(operations: &[Operation<H>], needs_token: bool) -> Self {
+    /// Describes those of the operations that a server has.
+    pub(crate) fn new<H>(operations: &[Scoped<H>], described: Described) -> Self {
+        let operations: Vec<_> = operations.iter().filter(|scoped| described.has(scoped.scope)).collect();
         Self {
-            document: document(operations, needs_token),
-            page: page::page(operations),
+            document: document(&operations, described),
+            page: page::page(&operations, described),
         }
     }
 }
 
-fn document<H>(operations: &[Operation<H>], needs_token: bool) -> String {
+fn document<H>(operations: &[&Scoped<H>], described: Described) -> String {
     let mut schemas = Schemas::new();
     let mut paths = Map::new();
-    for operation in operations {
+    for scoped in operations {
+        let operation = &scoped.operation;
         let path = paths.entry(operation.path).or_insert_with(|| json!({}));
-        path[operation.method.as_str()] = operation.to_value(&mut schemas, needs_token);
+        path[operation.method.as_str()] = scoped.to_value(&mut schemas, described);
     }
     let mut document = json!({
         "openapi": "3.1.0",
@@ -47,8 +53,12 @@ fn document<H>(operations: &[Operation<H>], needs_token: bool) -> String {
         "paths": paths,
         "components": {"schemas": schemas.into_definitions()},
     });
-    if needs_token {
-        document["components"]["securitySchemes"] = json!({"token": {"type": "http", "scheme": "bearer"}});
+    let bearer = |description: &str| json!({"type": "http", "scheme": "bearer", "description": description});
+    if described.needs_token {
+        document["components"]["securitySchemes"]["token"] = bearer("The token of a user");
+    }
+    if described.has_administrators {
+        document["components"]["securitySchemes"]["administrator"] = bearer("The token of an administrator");
     }
     Value::to_string(&document)
 }

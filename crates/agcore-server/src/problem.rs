@@ -78,6 +78,8 @@ codes! {
     InvalidEventId = 400, "invalid_event_id", "The event id does not belong to this run";
     /// The client has not proved who it is.
     Unauthenticated = 401, "unauthenticated", "Credentials are missing or not valid";
+    /// The credentials are those of a user where an administrator is needed, or the other way round.
+    Forbidden = 403, "forbidden", "The credentials do not allow this";
     /// The page of the client, or the host that it has asked for, is not allowed.
     ForbiddenOrigin = 403, "forbidden_origin", "Requests of this origin are not allowed";
     /// There is no such thread, run or question, or it belongs to someone else.
@@ -104,6 +106,8 @@ codes! {
     TooManyWebhooks = 409, "too_many_webhooks", "Too many webhooks of this user";
     /// The webhook has changed since the client has read it.
     WebhookChanged = 409, "webhook_changed", "The webhook has changed";
+    /// The run is not a dead letter, perhaps because another administrator was faster.
+    NotDeadLetter = 409, "not_dead_letter", "The run is not a dead letter";
     /// The question was answered differently before, or is not open any more.
     AlreadyAnswered = 409, "already_answered", "The question is not open any more";
     /// The body is larger than the limit.
@@ -114,8 +118,12 @@ codes! {
     TooManyRuns = 429, "too_many_runs", "Too many active runs of this user or tenant";
     /// The user, or all users of the tenant, have as many open streams as allowed.
     TooManyStreams = 429, "too_many_streams", "Too many open streams of this user or tenant";
+    /// The server receives as many deliveries of hooks as allowed.
+    TooManyDeliveries = 429, "too_many_deliveries", "The server receives too many deliveries";
     /// The server has as many runs as allowed.
     QueueFull = 429, "queue_full", "The server has no space for another run";
+    /// The user, or all users of the tenant, have used up a quota.
+    QuotaExceeded = 429, "quota_exceeded", "A quota of this user or tenant is used up";
     /// An operation failed in an unexpected way. The log of the server has the details.
     Internal = 500, "internal", "The server failed";
     /// The database cannot be reached at the moment.
@@ -136,6 +144,12 @@ impl Problem {
             detail: detail.into(),
             retry_after,
         }
+    }
+
+    /// Sets the seconds after which the same request may succeed.
+    pub(crate) fn with_retry_after(mut self, seconds: u64) -> Self {
+        self.retry_after = Some(seconds);
+        self
     }
 
     pub(crate) fn code(&self) -> ProblemCode {

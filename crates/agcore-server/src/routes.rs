@@ -3,11 +3,14 @@
 mod body;
 mod query;
 mod guard;
+mod endpoint;
+mod admin;
 mod observe;
 mod dialect;
 mod runs;
 mod schedules;
 mod webhooks;
+mod hooks;
 mod events;
 mod sessions;
 mod history;
@@ -23,20 +26,32 @@ use axum::{Router, middleware, routing};
 
 pub(crate) use self::guard::Peer;
 use self::table::{Route, routes};
-use crate::{openapi::Description, service::App};
+use crate::{
+    openapi::{Described, Description, Scope, Scoped},
+    service::App,
+};
 
-/// Returns the description of the routes. `needs_token` is whether clients need credentials.
-pub(crate) fn description(needs_token: bool) -> Description {
-    Description::new(&routes(), needs_token)
+/// Returns the description of the routes of a server.
+pub(crate) fn description(described: Described) -> Description {
+    Description::new(&routes(), described)
 }
 
-/// Returns the router of all routes.
+/// Returns the router of all routes. Without administrators, there are none for them.
 pub(crate) fn router(app: Arc<App>) -> Router {
     let authenticate = middleware::from_fn_with_state(Arc::clone(&app), guard::authenticate);
-    let (guarded, public) = routes().into_iter().partition(|route| route.is_guarded);
-    with(guarded)
-        .layer(authenticate)
-        .merge(with(public))
+    let [public, users, administrators, operators] =
+        [Scope::Public, Scope::User, Scope::Administrator, Scope::Operator].map(|scope| {
+            let routes = routes().into_iter();
+            with(routes.filter(|route| route.scope == scope))
+        });
+    let mut router = users.layer(authenticate).merge(public);
+    if !app.administrators.is_empty() {
+        let administer = middleware::from_fn_with_state(Arc::clone(&app), admin::guard::administer);
+        let operate = middleware::from_fn_with_state(Arc::clone(&app), admin::guard::operate);
+        let all = administrators.layer(administer).merge(operators.layer(operate));
+        router = router.merge(all);
+    }
+    router
         .fallback(operations::route)
         .layer(middleware::from_fn_with_state(Arc::clone(&app), guard::origin))
         .layer(middleware::from_fn_with_state(Arc::clone(&app), observe::observe))
@@ -54,9 +69,10 @@ pub(crate) fn worker_router(app: Arc<App>) -> Router {
         .with_state(app)
 }
 
-fn with(routes: Vec<Route>) -> Router<Arc<App>> {
-    let add = |router: Router<Arc<App>>, route: Route| router.route(route.path, route.handler);
-    let router = routes.into_iter().fold(Router::new(), add);
+fn with(routes: impl Iterator<Item = Route>) -> Router<Arc<App>> {
+    let add =
+        |router: Router<Arc<App>>, Scoped { operation, .. }: Route| router.route(operation.path, operation.handler);
+    let router = routes.fold(Router::new(), add);
     router.method_not_allowed_fallback(operations::method)
 }
 
@@ -66,6 +82,38 @@ mod tests {
 
     use super::*;
 
+    const ALL: Described = Described {
+        needs_token: true,
+        has_administrators: true,
+    };
+
+    #[test]
+    fn the_scope_of_a_route_is_that_of_its_path() {
+        for route in routes() {
+            let path = route.operation.path;
+            let expected = match path.strip_prefix("/api/v1/") {
+                Some(path) if path.ends_with("/share") || path.ends_with("/{window}") => &[Scope::Operator][..],
+                Some(path) if path == "admin/tenants" || path.starts_with("admin/tenants/{tenant}") => {
+                    &[Scope::Administrator]
+                }
+                Some(path) if path.starts_with("admin/") => &[Scope::Operator],
+                Some(path) if path.starts_with("agent/") => &[Scope::User],
+                _ => &[Scope::Public, Scope::User],
+            };
+            assert!(expected.contains(&route.scope), "{path}: {:?}", route.scope);
+        }
+    }
+
+    #[test]
+    fn a_server_without_administrators_describes_no_routes_for_them() {
+        let without = description(Described {
+            has_administrators: false,
+            ..ALL
+        });
+        assert!(!without.document.contains("admin") && !without.page.contains("/admin"));
+        assert!(description(ALL).document.contains("/api/v1/admin/tenants"));
+    }
+
     /// Returns the operations of the document.
     fn operations(document: &Value) -> Vec<&Value> {
         let paths = document["paths"].as_object().unwrap().values();
@@ -74,7 +122,7 @@ mod tests {
 
     #[test]
     fn every_reference_has_a_definition() {
-        let text = description(true).document;
+        let text = description(ALL).document;
         let document: Value = serde_json::from_str(&text).unwrap();
         let mut count = 0;
         for part in text.split("\"$ref\":\"#").skip(1) {
@@ -87,7 +135,7 @@ mod tests {
 
     #[test]
     fn everything_has_a_description() {
-        let document: Value = serde_json::from_str(&description(true).document).unwrap();
+        let document: Value = serde_json::from_str(&description(ALL).document).unwrap();
         for operation in operations(&document) {
             assert_ne!(operation["summary"], "", "{operation}");
             for response in operation["responses"].as_object().unwrap().values() {
@@ -101,7 +149,7 @@ mod tests {
 
     #[test]
     fn changes_require_no_member() {
-        let document: Value = serde_json::from_str(&description(true).document).unwrap();
+        let document: Value = serde_json::from_str(&description(ALL).document).unwrap();
         for body in ["ScheduleChangeBody", "WebhookChangeBody"] {
             let schema = &document["components"]["schemas"][body];
             assert!(
@@ -113,7 +161,7 @@ mod tests {
 
     #[test]
     fn every_link_leads_to_an_operation_with_its_parameters() {
-        let document: Value = serde_json::from_str(&description(true).document).unwrap();
+        let document: Value = serde_json::from_str(&description(ALL).document).unwrap();
         let operations = operations(&document);
         let responses = operations
             .iter()
@@ -136,7 +184,7 @@ mod tests {
 
     #[test]
     fn the_page_loads_nothing() {
-        let page = description(true).page;
+        let page = description(ALL).page;
         assert!(page.contains("/api/v1/agent/run"), "{page}");
         for forbidden in ["http://", "https://", "<script", "src=", "@import"] {
             assert!(!page.contains(forbidden), "{forbidden}");

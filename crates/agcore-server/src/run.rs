@@ -33,6 +33,9 @@ pub(crate) struct RunInput {
     /// The part that only flows have.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) flow: Option<FlowInput>,
+    /// The hash of the body, if a delivery to a hook has started the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) delivery: Option<String>,
 }
 
 /// An answer to a question of an earlier run.
@@ -51,6 +54,7 @@ impl RunInput {
             message: Some(message),
             answers: Vec::new(),
             flow: None,
+            delivery: None,
         }
     }
 
@@ -62,6 +66,7 @@ impl RunInput {
             message: None,
             answers,
             flow: None,
+            delivery: None,
         }
     }
 
@@ -73,6 +78,7 @@ impl RunInput {
             message: None,
             answers: Vec::new(),
             flow: Some(flow),
+            delivery: None,
         }
     }
 

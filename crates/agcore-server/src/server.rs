@@ -1,6 +1,7 @@
 //! [`Server`]: serves agents over HTTP.
 
 mod catalog;
+mod kept;
 mod serve;
 mod store_hold;
 mod work;
@@ -21,22 +22,23 @@ use tokio::net::TcpListener;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
-    auth::Authenticator,
+    auth::{AdminAuthenticator, Authenticator},
     error::ServerError,
     files::{FileRetention, Files},
     flows::{FlowSetup, ServedFlow},
     log::Flusher,
     metrics::Metrics,
+    openapi::{Described, Description},
     routes,
     service::App,
     service::{
-        Admission, AgentEntry, Agents, FilePruning, GuardedStore, Leasing, NewBilling, Schedules, Service, Webhooks,
-        Work,
+        Admission, AgentEntry, Agents, FilePruning, GuardedStore, Leasing, NewBilling, Quotas, Schedules, Service,
+        Webhooks, Work, new_id,
     },
     settings::{BusyPolicy, Limits, Unfinished},
     sharing::Sharing,
     stored::{SharedCatalog, StoredCatalog},
-    webhooks::WebhookSender,
+    webhooks::{Hooks, IncomingHook, WebhookSender},
 };
 
 /// The pause between two removals of old rows.
@@ -64,7 +66,10 @@ pub struct ServerBuilder {
     files: Option<Arc<dyn FileStorage>>,
     schedules: Option<Arc<dyn ScheduleStore>>,
     webhooks: Option<(Arc<dyn WebhookStore>, Arc<dyn WebhookSender>)>,
+    quotas: Option<Quotas>,
+    hooks: Vec<IncomingHook>,
     authenticators: Vec<Arc<dyn Authenticator>>,
+    administrators: Vec<Arc<dyn AdminAuthenticator>>,
     sharing: Option<Sharing>,
     origins: Vec<String>,
     limits: Limits,
@@ -93,7 +98,10 @@ impl Server {
             files: None,
             schedules: None,
             webhooks: None,
+            quotas: None,
+            hooks: Vec::new(),
             authenticators: Vec::new(),
+            administrators: Vec::new(),
             sharing: None,
             origins: Vec::new(),
             limits: Limits::default(),
@@ -192,33 +200,6 @@ impl ServerBuilder {
         self
     }
 
-    /// Keeps the files that users upload in a storage. Runs of flows name them in `forwardedProps.files`; give the flows the same
-    /// storage with [`with_files`](agcore_flow_files::FileFlowBuilder::with_files). Without a storage, the server keeps no files.
-    pub fn with_files(mut self, storage: Arc<dyn FileStorage>) -> Self {
-        self.files = Some(storage);
-        self
-    }
-
-    /// Keeps schedules in a store: users create them, and the server starts a run at each of their times. The store can be another
-    /// one than that of [`with_store`](Self::with_store). Without one, the server keeps no schedules.
-    ///
-    /// Runs of schedules belong to the user who has created the schedule, and count for the same [`Limits`]. Flows are started in
-    /// the mode for jobs, without a user who waits for the answer.
-    pub fn with_schedules(mut self, store: Arc<dyn ScheduleStore>) -> Self {
-        self.schedules = Some(store);
-        self
-    }
-
-    /// Notifies other programs when runs end or wait for a person: users create webhooks, and the server sends the messages with a
-    /// sender. Without this, the server keeps no webhooks.
-    ///
-    /// The store must be the one of [`with_store`](Self::with_store), which stores each message in the transaction of the run. That
-    /// in the memory of the process learns of runs by `with_run_observer` of the store of sessions.
-    pub fn with_webhooks(mut self, store: Arc<dyn WebhookStore>, sender: Arc<dyn WebhookSender>) -> Self {
-        self.webhooks = Some((store, sender));
-        self
-    }
-
     /// Adds a way in which clients prove who they are, such as a [`TokenStore`](crate::TokenStore). Without one, everybody is the
     /// actor [`local`](agcore_chat::Actor::local), and only clients on the same machine are served.
     pub fn with_authenticator(mut self, authenticator: Arc<dyn Authenticator>) -> Self {
@@ -301,25 +282,30 @@ impl ServerBuilder {
     /// Builds the server.
     ///
     /// # Errors
-    /// When there is no agent or no store, two agents have the same name, a flow cannot be built, or the runs of a shared store are
-    /// to be cancelled.
+    /// When there is no agent or no store, two agents or hooks have the same name, a flow cannot be built, a hook does not fit the
+    /// agents, or the runs of a shared store are to be cancelled.
     pub fn build(self) -> Result<Server, ServerError> {
         let store = self.store.clone().ok_or(ServerError::NoStore)?;
-        if self.sharing.is_some() && self.unfinished == Unfinished::Cancel {
-            return Err(ServerError::CancelShared);
-        }
-        self.check_flows(&store)?;
-        let may_delay = self.schedules.is_some() || self.busy == BusyPolicy::Queue;
+        self.check(&store)?;
+        let description = self.description();
+        let agents = Agents::new(self.agents)?;
+        let hooks = agents.fit(self.hooks)?;
+        let may_delay =
+            self.schedules.is_some() || self.busy == BusyPolicy::Queue || hooks.iter().any(IncomingHook::may_wait);
+        let parking = CancellationToken::new();
+        let process = (new_id("process", &*self.clock, &self.random), parking.clone());
         let (flushes, flusher) = Flusher::new(Arc::clone(&store), Arc::clone(&self.clock), self.limits.gather);
         let service = Service {
-            agents: Agents::new(self.agents)?,
+            agents,
             files: self
                 .files
                 .clone()
-                .map(|storage| Files::new(storage, Arc::clone(&store), Arc::clone(&self.clock))),
+                .map(|files| Files::new(files, Arc::clone(&store), Arc::clone(&self.clock))),
             schedules: self.schedules.map(Schedules::new),
             webhooks: self.webhooks.map(Webhooks::new),
-            leasing: Leasing::new(Arc::clone(&store), self.sharing, &self.limits, may_delay),
+            quotas: self.quotas,
+            hooks: Hooks::new(hooks, self.limits.max_deliveries),
+            leasing: Leasing::new(Arc::clone(&store), process, self.sharing, &self.limits, may_delay),
             guarded: GuardedStore::new(store),
             database: Default::default(),
             checkpoints: self.checkpoints,
@@ -338,7 +324,7 @@ impl ServerBuilder {
             flusher: tokio::sync::Mutex::new(flusher),
             admission: Admission::default(),
             stopping: CancellationToken::new(),
-            parking: CancellationToken::new(),
+            parking,
             tasks: TaskTracker::new(),
             idle: tokio::sync::Notify::new(),
         };
@@ -350,15 +336,28 @@ impl ServerBuilder {
             stored_catalog: self.stored_catalog,
             app: Arc::new(App {
                 service: Arc::new(service),
-                description: routes::description(!self.authenticators.is_empty()),
+                description,
                 authenticators: self.authenticators,
+                administrators: self.administrators,
                 origins: self.origins,
             }),
         })
     }
 
-    /// Builds each flow once, so that a flow that cannot be built is reported now and not by its first run.
-    fn check_flows(&self, store: &Arc<dyn SessionStore>) -> Result<(), ServerError> {
+    /// Returns the description of the routes.
+    fn description(&self) -> Description {
+        routes::description(Described {
+            needs_token: !self.authenticators.is_empty(),
+            has_administrators: !self.administrators.is_empty(),
+        })
+    }
+
+    /// Checks what settings require of each other, and builds each flow once, so that a flow that cannot be built is reported now
+    /// and not by its first run.
+    fn check(&self, store: &Arc<dyn SessionStore>) -> Result<(), ServerError> {
+        if self.sharing.is_some() && self.unfinished == Unfinished::Cancel {
+            return Err(ServerError::CancelShared);
+        }
         for entry in &self.agents {
             if let Work::Flow(flow) = &entry.work {
                 self.checkpoints.as_ref().ok_or(ServerError::NoCheckpoints)?;

@@ -10,7 +10,6 @@ mod owned;
 mod hold;
 mod streams;
 mod start;
-mod answers;
 mod thread_parts;
 mod cancel;
 mod flow_run;
@@ -20,6 +19,7 @@ mod work;
 mod upkeep;
 mod schedules;
 mod webhooks;
+mod quotas;
 
 pub use self::database::SERVER_HOLD;
 pub(crate) use self::{
@@ -28,21 +28,31 @@ pub(crate) use self::{
     database::GuardedStore,
     leasing::Leasing,
     owned::OwnedRun,
-    start::{agent_of, request::agent_named},
-    state::{Admission, Schedules, Service, Webhooks, check_id},
+    start::{
+        agent_of,
+        deliveries::{Accepted, HookRun},
+        request::agent_named,
+    },
+    state::{Admission, Quotas, Schedules, Service, Webhooks, check_id, new_id},
     streams::StreamPermit,
     upkeep::FilePruning,
+    webhooks::OwnedWebhook,
 };
 
 use std::sync::Arc;
 
-use crate::{auth::Authenticator, openapi::Description};
+use crate::{
+    auth::{AdminAuthenticator, Authenticator},
+    openapi::Description,
+};
 
 /// The state of all requests.
 pub(crate) struct App {
     pub(crate) service: Arc<Service>,
     /// Without one, everybody is the actor `local`.
     pub(crate) authenticators: Vec<Arc<dyn Authenticator>>,
+    /// Without one, there are no routes for administrators.
+    pub(crate) administrators: Vec<Arc<dyn AdminAuthenticator>>,
     /// The origins of web pages that may use the server.
     pub(crate) origins: Vec<String>,
     pub(crate) description: Description,

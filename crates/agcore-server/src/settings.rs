@@ -45,6 +45,11 @@ pub struct Limits {
     pub max_schedules_per_user: usize,
     /// The largest number of webhooks of a user; 20 by default.
     pub max_webhooks_per_user: usize,
+    /// The largest body of a delivery to a hook, in bytes; 256 KiB by default.
+    pub max_delivery_bytes: usize,
+    /// The largest number of deliveries that are received at a time; 128 by default. Further ones are refused with the code
+    /// `too_many_deliveries`.
+    pub max_deliveries: usize,
     /// The kinds of files that are kept; by default those that flows can read, which is all but [`Other`](FileKind::Other).
     pub file_kinds: Vec<FileKind>,
     /// Where images in messages may come from; by default the internet, and the message itself.
@@ -142,6 +147,20 @@ impl Limits {
     #[must_use]
     pub fn with_max_webhooks_per_user(mut self, webhooks: usize) -> Self {
         self.max_webhooks_per_user = webhooks;
+        self
+    }
+
+    /// Sets the largest body of a delivery to a hook, in bytes.
+    #[must_use]
+    pub fn with_max_delivery_bytes(mut self, bytes: usize) -> Self {
+        self.max_delivery_bytes = bytes;
+        self
+    }
+
+    /// Sets the largest number of deliveries that are received at a time.
+    #[must_use]
+    pub fn with_max_deliveries(mut self, deliveries: usize) -> Self {
+        self.max_deliveries = deliveries;
         self
     }
 
@@ -289,6 +308,8 @@ impl Default for Limits {
             max_file_bytes_per_tenant: 16 * 1024 * 1024 * 1024,
             max_schedules_per_user: 100,
             max_webhooks_per_user: 20,
+            max_delivery_bytes: 256 * 1024,
+            max_deliveries: 128,
             file_kinds: vec![
                 FileKind::Text,
                 FileKind::Markdown,

@@ -32,6 +32,7 @@ pub(crate) fn request(method: &Method, route: Option<&str>, id: &str) -> Span {
                 agcore.request.id = id,
                 agcore.tenant = Empty,
                 agcore.user = Empty,
+                agcore.administrator = Empty,
                 gen_ai.conversation.id = Empty,
                 agcore.run.id = Empty,
             )
@@ -48,6 +49,15 @@ pub(crate) fn sent_by(actor: &Actor) {
     let span = Span::current();
     span.record("agcore.tenant", &*actor.tenant);
     span.record("agcore.user", &*actor.user);
+}
+
+/// Records which administrator has sent the current request, and the tenant that it is about.
+pub(crate) fn sent_by_administrator(name: &str, tenant: Option<&str>) {
+    let span = Span::current();
+    span.record("agcore.administrator", name);
+    if let Some(tenant) = tenant {
+        span.record("agcore.tenant", tenant);
+    }
 }
 
 /// Records the thread that the current request is about.

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use futures_util::{Stream, stream};
 
 use crate::{
-    log::{Feed, LogItem},
+    log::{Feed, LogEvent, LogItem, forget_ends},
     service::{OwnedRun, Service, StreamPermit},
 };
 
@@ -140,7 +140,12 @@ impl EventStream {
         let events: Vec<StoredEvent> = self.service.events(&self.run, filter).await?;
         // Nothing comes after what is stored.
         self.is_over = events.len() < PAGE;
-        Ok(events.into_iter().map(|event| Arc::new(LogItem::from(event))).collect())
+        let items = events.into_iter().map(|event| Arc::new(LogItem::from(event)));
+        let mut items: Vec<_> = items.collect();
+        if let Some(restart) = last_restart(&self.service, &self.run, &items).await? {
+            forget_ends(&mut items[..restart]);
+        }
+        Ok(items)
     }
 
     /// Leaves the last of the events that were read to the next call.
@@ -185,6 +190,23 @@ impl EventStream {
         self.is_over = feed.is_closed() && feed.read(*next, 1).is_empty();
         true
     }
+}
+
+/// Returns the number of events of a page that come before the last restart of the run, which may be the event after the page.
+async fn last_restart(
+    service: &Service,
+    run: &OwnedRun,
+    items: &[Arc<LogItem>],
+) -> Result<Option<usize>, SessionError> {
+    let is_restart = |item: &LogItem| matches!(item.event, LogEvent::Restarted);
+    if let Some(last) = items.last().filter(|last| items.len() == PAGE && last.event.is_end()) {
+        let next = EventFilter::new().after(last.seq).with_limit(1);
+        let next = service.events(run, next).await?;
+        if next.into_iter().map(LogItem::from).any(|next| is_restart(&next)) {
+            return Ok(Some(items.len()));
+        }
+    }
+    Ok(items.iter().rposition(|item| is_restart(item)))
 }
 
 impl Quiet {

@@ -1,7 +1,8 @@
-//! [`WebhookSender`]: sends the messages of webhooks.
+//! [`WebhookSender`]: sends the messages of webhooks. [`IncomingHook`]: starts runs when other programs send events.
 
 #[cfg(feature = "http-sender")]
 mod http_sender;
+mod incoming;
 
 use std::fmt;
 
@@ -11,6 +12,8 @@ use async_trait::async_trait;
 
 #[cfg(feature = "http-sender")]
 pub use self::http_sender::HttpSender;
+pub use self::incoming::IncomingHook;
+pub(crate) use self::incoming::{Delivery, Hooks};
 
 const USER_AGENT: &str = concat!("agcore/", env!("CARGO_PKG_VERSION"));
 

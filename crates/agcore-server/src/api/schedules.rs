@@ -167,7 +167,7 @@ impl From<Occurrence> for OccurrenceView {
 }
 
 /// Returns the schema of a timing.
-fn timing(_: &mut SchemaGenerator) -> Schema {
+pub(super) fn timing(_: &mut SchemaGenerator) -> Schema {
     let time = || json!({"type": "string", "format": "date-time"});
     json_schema!({"oneOf": [
         {

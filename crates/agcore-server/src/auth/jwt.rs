@@ -18,10 +18,11 @@ use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
 
 use self::{
+    claims::Identity,
     key::{Key, Origin, decode},
     published::PublishedKeys,
 };
-use super::{AuthError, Authenticator, Client};
+use super::{AdminAuthenticator, Administrator, AuthError, Authenticator, Client};
 
 /// The longest token that is read, in bytes.
 const MAX_TOKEN: usize = 16 * 1024;
@@ -68,7 +69,7 @@ enum Keys {
 
 /// The result of a check.
 enum Verdict {
-    Valid(Actor),
+    Valid(Identity),
     Invalid,
     /// The key is not known that has signed the token.
     UnknownKey,
@@ -147,6 +148,22 @@ impl JwtVerifier {
         self
     }
 
+    /// Makes administrators of those whose tokens have a value in a claim, such as `agcore:admin` in `scope`. The claim is a list
+    /// of texts, or a text with words. Such a token is not that of a user any more.
+    ///
+    /// An administrator looks after the tenant in the [claim](Self::with_tenant_claim) of the tenant, which the token must have. If
+    /// no such claim is set, all users are of one tenant, and an administrator looks after all tenants.
+    #[must_use]
+    pub fn with_admin_claim(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.expected.admin = Some((name.into(), value.into()));
+        self
+    }
+
+    /// Returns whether some tokens are those of [administrators](Self::with_admin_claim).
+    pub fn has_admins(&self) -> bool {
+        self.expected.admin.is_some()
+    }
+
     /// Replaces the keys: tokens that are signed with others are refused from now on. To rotate keys without refusing a token,
     /// publish a set with both keys until the tokens of the old one have expired. Keys that are [fetched](Self::fetching) are
     /// replaced until the next time.
@@ -162,8 +179,19 @@ impl JwtVerifier {
         Ok(())
     }
 
-    /// Returns on whose behalf requests with a token are made.
-    async fn actor(&self, token: &str) -> Result<Actor, AuthError> {
+    /// Returns whose token a client has sent; `None` if it has sent none of this kind.
+    async fn identity_of(&self, client: &Client<'_>) -> Result<Option<Identity>, AuthError> {
+        let Some(token) = client.bearer().filter(|token| token.split('.').count() == 3) else {
+            return Ok(None);
+        };
+        match token.len() <= MAX_TOKEN {
+            true => self.identity(token).await.map(Some),
+            false => Err(AuthError::Invalid),
+        }
+    }
+
+    /// Returns whose token this is.
+    async fn identity(&self, token: &str) -> Result<Identity, AuthError> {
         let published = match &self.keys {
             Keys::Given(keys) => {
                 let keys = Arc::clone(&keys.read().unwrap_or_else(PoisonError::into_inner));
@@ -203,15 +231,15 @@ impl JwtVerifier {
         // Not before the signature was checked.
         let now = Timestamp::from(self.clock.now()).as_millis() / 1000;
         let claims: Option<Map<String, Value>> = read(payload);
-        let actor = claims.and_then(|claims| self.expected.actor(&claims, now));
-        actor.map_or(Verdict::Invalid, Verdict::Valid)
+        let identity = claims.and_then(|claims| self.expected.identity(&claims, now));
+        identity.map_or(Verdict::Invalid, Verdict::Valid)
     }
 }
 
 impl Verdict {
-    fn into_result(self) -> Result<Actor, AuthError> {
+    fn into_result(self) -> Result<Identity, AuthError> {
         match self {
-            Self::Valid(actor) => Ok(actor),
+            Self::Valid(identity) => Ok(identity),
             Self::Invalid | Self::UnknownKey => Err(AuthError::Invalid),
         }
     }
@@ -229,17 +257,25 @@ fn parts(token: &str) -> Option<(&str, Vec<u8>, Header, &str)> {
 #[async_trait]
 impl Authenticator for JwtVerifier {
     async fn authenticate(&self, client: &Client<'_>) -> Result<Option<Actor>, AuthError> {
-        let Some(token) = client.bearer().filter(|token| token.split('.').count() == 3) else {
-            return Ok(None);
-        };
-        match token.len() <= MAX_TOKEN {
-            true => self.actor(token).await.map(Some),
-            false => Err(AuthError::Invalid),
+        match self.identity_of(client).await? {
+            Some(Identity::User(actor)) => Ok(Some(actor)),
+            Some(Identity::Administrator(_)) => Err(AuthError::Administrator),
+            None => Ok(None),
         }
     }
 
     fn names_tenants(&self) -> bool {
         self.expected.tenant_claim.is_some()
+    }
+}
+
+#[async_trait]
+impl AdminAuthenticator for JwtVerifier {
+    async fn administrator(&self, client: &Client<'_>) -> Result<Option<Administrator>, AuthError> {
+        Ok(match self.identity_of(client).await? {
+            Some(Identity::Administrator(administrator)) => Some(administrator),
+            Some(Identity::User(_)) | None => None,
+        })
     }
 }
 

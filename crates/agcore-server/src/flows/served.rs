@@ -3,7 +3,8 @@
 use std::{fmt, sync::Arc, time::Duration};
 
 use agcore_agent::{RuntimeBundle, TurnLog};
-use agcore_chat::{Actor, Biller, Clock};
+use agcore_chat::{Actor, Biller, Clock, StopCheck};
+use agcore_cycle::SharedBudget;
 use agcore_flow::{Flow, FlowError};
 use agcore_flow_files::{FileFlow, FileFlowBuilder, FlowFile, RequestState, StoredContext};
 use agcore_session::{Billing, SessionStore};
@@ -43,6 +44,10 @@ pub(crate) struct SetupSessions {
     pub(crate) log: Arc<dyn TurnLog>,
     pub(crate) biller: Option<Arc<dyn Biller>>,
     pub(crate) billing: Option<Billing>,
+    /// The budget of the agents, if a quota applies to the run.
+    pub(crate) budget: Option<SharedBudget>,
+    /// Is asked directly before each call of a model or a tool.
+    pub(crate) stop_check: Option<StopCheck>,
 }
 
 impl ServedFlow {
@@ -120,6 +125,13 @@ impl FlowSetup {
         let Some(own) = &self.sessions else {
             return bundle.clone();
         };
+        let mut bundle = bundle.clone();
+        if let Some(budget) = &own.budget {
+            bundle = bundle.with_shared_budget(budget.clone());
+        }
+        if let Some(check) = &own.stop_check {
+            bundle = bundle.with_stop_check(check.clone());
+        }
         let sessions = bundle.stored_sessions_in(Arc::clone(&own.store));
         let sessions = sessions.with_actor(self.actor.clone());
         let mut sessions = sessions

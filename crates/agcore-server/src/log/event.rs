@@ -20,6 +20,8 @@ pub(crate) enum LogEvent {
         /// The number.
         seq: u64,
     },
+    /// The run is started again, although it had failed: an end before this does not count.
+    Restarted,
     /// An event that a later version has stored.
     Unknown,
 }
@@ -36,6 +38,7 @@ pub(crate) struct LogItem {
 
 const AGUI: &str = "agui";
 const SOURCE: &str = "source";
+const RESTARTED: &str = "restarted";
 const UNKNOWN: &str = "unknown";
 
 impl LogEvent {
@@ -52,6 +55,7 @@ impl LogEvent {
         let (kind, data) = match self {
             Self::Agui(event) => (AGUI, EventData::serialize(event).map_err(serialization)?),
             Self::Source { name, seq } => (SOURCE, json!({"name": name, "seq": seq}).into()),
+            Self::Restarted => (RESTARTED, json!({}).into()),
             Self::Unknown => (UNKNOWN, json!({}).into()),
         };
         Ok(NewEvent::new(run.clone(), kind, data))
@@ -69,6 +73,7 @@ impl LogEvent {
                 },
                 _ => Self::Unknown,
             },
+            RESTARTED => Self::Restarted,
             _ => Self::Unknown,
         }
     }

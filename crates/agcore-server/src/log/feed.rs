@@ -45,10 +45,15 @@ impl Events {
         self.items.last().map_or(0, |item| item.seq)
     }
 
-    /// Adds events that come after those that are known.
+    /// Adds events that come after those that are known. An end before a restart does not count.
     fn add(&mut self, new: impl Iterator<Item = LogItem>) {
         let last = self.last();
-        self.items.extend(new.filter(|item| item.seq > last).map(Arc::new));
+        for item in new.filter(|item| item.seq > last) {
+            if matches!(item.event, LogEvent::Restarted) {
+                forget_ends(&mut self.items);
+            }
+            self.items.push(Arc::new(item));
+        }
     }
 }
 
@@ -114,6 +119,11 @@ impl Feed {
     /// Returns all events so far.
     pub(super) fn all(&self) -> Vec<Arc<LogItem>> {
         self.events().items.clone()
+    }
+
+    /// Returns the number of events so far.
+    pub(super) fn count(&self) -> usize {
+        self.events().items.len()
     }
 
     /// Returns the number of the last event within the session; 0 if there is none.
@@ -186,6 +196,15 @@ impl Feed {
         self.events().items.iter().rev().any(|item| item.event.is_end())
     }
 
+    /// Returns whether the run was started again after it had failed.
+    pub(crate) fn is_restarted(&self) -> bool {
+        let events = self.events();
+        events
+            .items
+            .iter()
+            .any(|item| matches!(item.event, LogEvent::Restarted))
+    }
+
     /// Returns how the run has ended.
     pub(crate) fn outcome(&self) -> &'static str {
         let events = self.events();
@@ -227,8 +246,17 @@ impl Feed {
     }
 }
 
+/// Hides the ends of a run that was started again after them.
+pub(crate) fn forget_ends(items: &mut [Arc<LogItem>]) {
+    for item in items.iter_mut().filter(|item| item.event.is_end()) {
+        *item = Arc::new(LogItem::new(item.seq, LogEvent::Unknown));
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use agcore_agui::{Encoder, Run};
+
     use super::*;
 
     fn item(seq: u64) -> LogItem {
@@ -275,5 +303,21 @@ mod tests {
         assert_eq!(feed.seen(), None, "the read is older than the log");
         feed.set_seen(6, feed.logs());
         assert_eq!(feed.seen(), Some(6));
+    }
+
+    #[test]
+    fn an_end_before_a_restart_does_not_count() {
+        let mut encoder = Encoder::new("t", "r");
+        let mut event = |run: Run| LogEvent::Agui(Box::new(encoder.push(run.into()).unwrap().remove(0)));
+        let [started, failed] = [event(Run::started()), event(Run::failed("gone", "limit"))];
+        let feed = Feed::elsewhere();
+        let items = [started, failed.clone()];
+        feed.publish_found((1..).zip(items).map(|(seq, event)| LogItem::new(seq, event)));
+        assert!(feed.is_over());
+        feed.publish_found([LogItem::new(3, LogEvent::Restarted)].into_iter());
+        assert!(!feed.is_over() && feed.count() == 3);
+        // The second end is one.
+        feed.publish_found([LogItem::new(4, failed)].into_iter());
+        assert!(feed.is_over());
     }
 }

@@ -8,8 +8,9 @@ use std::{
 
 use agcore_agent::{TurnCommit, TurnLog};
 use agcore_agui::EncoderSettings;
-use agcore_chat::{Clock, StreamEvent};
-use agcore_session::{CheckpointStore, Commit, Fenced, Hold, RunChange, RunStatus, SessionError, SessionStore};
+use agcore_chat::{Clock, StopCheck, StreamEvent};
+use agcore_cycle::SharedBudget;
+use agcore_session::{CheckpointStore, Commit, Hold, RunChange, RunStatus, SessionError, SessionStore};
 use async_trait::async_trait;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -32,6 +33,7 @@ pub(crate) struct LogContext {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) settings: EncoderSettings,
     pub(crate) flushes: FlushQueue,
+    pub(crate) parked: CancellationToken,
 }
 
 /// The log of one active run. Everything that is written to the session of the run passes through it: reports wait in
@@ -40,6 +42,8 @@ pub(crate) struct RunLog {
     pub(crate) job: RunJob,
     /// Cancels the run.
     pub(crate) token: CancellationToken,
+    /// Cancelled when the run is left to another process.
+    pub(crate) parked: CancellationToken,
     /// The lease under which the run is executed, if it is shared with other processes.
     pub(crate) lease: Option<Arc<HeldLease>>,
     /// The store, for what the run writes. Under a lease, it refuses once that does not hold any more.
@@ -52,6 +56,8 @@ pub(crate) struct RunLog {
     flushes: FlushQueue,
     /// The right to drive the session, while the run is executed.
     hold: Mutex<Option<Arc<Hold>>>,
+    /// The budget of its agents, while the run is executed and a quota applies to it.
+    budget: Mutex<Option<SharedBudget>>,
 }
 
 impl RunLog {
@@ -69,10 +75,11 @@ impl RunLog {
             clock,
             settings,
             flushes,
+            parked,
         } = context;
         let fence = lease.as_ref().map(|lease| lease.lease().fence());
-        let store: Arc<dyn SessionStore> = match &fence {
-            Some(fence) => Arc::new(Fenced::new(store, fence.clone())),
+        let store: Arc<dyn SessionStore> = match &lease {
+            Some(lease) => Arc::new(lease.fenced(store)),
             None => store,
         };
         let outbox = Arc::new(Outbox::default());
@@ -81,9 +88,11 @@ impl RunLog {
             fence,
             clock: Arc::clone(&clock),
             settings,
-            is_new: lease
-                .as_ref()
-                .is_some_and(|lease| lease.lease().status == RunStatus::Queued),
+            // A dead letter that starts again is queued as well, and has events of its workers before.
+            is_new: feed.count() <= 1
+                && lease
+                    .as_ref()
+                    .is_some_and(|lease| lease.lease().status == RunStatus::Queued),
         };
         let committer = Committer::new(job.clone(), target, end, Arc::clone(&outbox), Arc::clone(&feed));
         Self {
@@ -91,21 +100,42 @@ impl RunLog {
             committer,
             job,
             token: CancellationToken::new(),
+            parked,
             store,
             feed,
             outbox,
             clock,
             flushes,
             hold: Mutex::default(),
+            budget: Mutex::default(),
         }
     }
 
     /// Returns a store of checkpoints that refuses to write once the lease does not hold any more.
     pub(crate) fn fence(&self, checkpoints: Arc<dyn CheckpointStore>) -> Arc<dyn CheckpointStore> {
         match &self.lease {
-            Some(lease) => Arc::new(Fenced::new(checkpoints, lease.lease().fence())),
+            Some(lease) => Arc::new(lease.fenced(checkpoints)),
             None => checkpoints,
         }
+    }
+
+    /// Returns the lease under which the run is executed.
+    pub(crate) fn lease(&self) -> Option<&Arc<HeldLease>> {
+        self.lease.as_ref()
+    }
+
+    /// Checks that the process may continue with the run after a write, which another task has carried out.
+    ///
+    /// # Errors
+    /// `Fenced` if the lease has ended.
+    pub(crate) fn check_lease(&self) -> Result<(), SessionError> {
+        self.lease.as_ref().map_or(Ok(()), |lease| lease.check())
+    }
+
+    /// Returns the check that is asked directly before each call of a model or a tool.
+    pub(crate) fn stop_check(&self) -> Option<StopCheck> {
+        let lease = Arc::clone(self.lease.as_ref()?);
+        Some(StopCheck::new(move || lease.is_over()))
     }
 
     /// Waits until the process has to stop working on the run.
@@ -121,6 +151,16 @@ impl RunLog {
     /// Sets the right to drive the session, or releases it.
     pub(crate) fn set_hold(&self, hold: Option<Arc<Hold>>) {
         *self.hold.lock().unwrap_or_else(PoisonError::into_inner) = hold;
+    }
+
+    /// Sets the budget of the agents of the run, or removes it.
+    pub(crate) fn set_budget(&self, budget: Option<SharedBudget>) {
+        *self.budget.lock().unwrap_or_else(PoisonError::into_inner) = budget;
+    }
+
+    /// Returns the budget of the agents of the run, if a quota applies to it.
+    pub(crate) fn budget(&self) -> Option<SharedBudget> {
+        self.budget.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Adds an event of the agent loop, unless it was recorded. It is written soon.
@@ -226,7 +266,8 @@ impl TurnLog for RunLog {
         // The run of a turn that is given up was changed already.
         turn.commit.runs.retain(|change| change.id == self.job.run);
         let inputs = turn.events.into_iter().map(|event| LogInput::Recorded(Box::new(event)));
-        self.committer.commit(expected, turn.commit, inputs.collect()).await
+        self.committer.commit(expected, turn.commit, inputs.collect()).await?;
+        self.check_lease()
     }
 
     fn hold(&self, tenant: &str, session: &str) -> Option<Hold> {

@@ -280,7 +280,8 @@ impl TurnLog for Stages {
         tokio::task::yield_now().await;
         // The conversation of the flow has the questions.
         turn.commit.approvals.clear();
-        self.write(session, expected, turn).await
+        self.write(session, expected, turn).await?;
+        self.log.check_lease()
     }
 
     async fn before_create(&self, session: &NewSession) -> Result<(), SessionError> {

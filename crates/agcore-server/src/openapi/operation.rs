@@ -15,9 +15,9 @@ pub(crate) struct Operation<H> {
     pub(super) parameters: Vec<Parameter>,
     pub(super) body: Option<Content>,
     pub(super) answer: Answer,
+    /// Another answer of an operation that succeeds.
+    pub(super) other: Option<Answer>,
     pub(super) problems: Vec<ProblemCode>,
-    /// Whether clients need credentials, if the server has authenticators.
-    pub(crate) is_guarded: bool,
 }
 
 /// The method of an operation.
@@ -25,6 +25,7 @@ pub(crate) struct Operation<H> {
 pub(crate) enum Method {
     Get,
     Post,
+    Put,
     Patch,
     Delete,
 }
@@ -57,6 +58,7 @@ impl Method {
         match self {
             Self::Get => "get",
             Self::Post => "post",
+            Self::Put => "put",
             Self::Patch => "patch",
             Self::Delete => "delete",
         }
@@ -98,6 +100,25 @@ impl Answer {
     pub(crate) fn with_links(self, links: &'static [Link]) -> Self {
         Self { links, ..self }
     }
+
+    pub(super) fn to_value(&self, schemas: &mut Schemas) -> Value {
+        let mut success = json!({"description": self.description});
+        if let Some(content) = self.content {
+            success["content"] = content.to_value(schemas);
+        }
+        if !self.links.is_empty() {
+            let links = self.links.iter().map(|(id, parameters)| {
+                let parameters = parameters.iter().map(|(name, member)| {
+                    let place = json!(format!("$response.body#/{member}"));
+                    ((*name).to_owned(), place)
+                });
+                let parameters: Map<String, Value> = parameters.collect();
+                ((*id).to_owned(), json!({"operationId": id, "parameters": parameters}))
+            });
+            success["links"] = Value::Object(links.collect());
+        }
+        success
+    }
 }
 
 impl Content {
@@ -128,7 +149,7 @@ impl Content {
         }
     }
 
-    fn to_value(self, schemas: &mut Schemas) -> Value {
+    pub(super) fn to_value(self, schemas: &mut Schemas) -> Value {
         let mut content = json!({"schema": (self.schema)(schemas)});
         if let Some(example) = self.example {
             content["example"] = example();
@@ -145,13 +166,18 @@ impl Schemas {
         Self(settings.into_generator())
     }
 
+    /// Returns the schema of problems.
+    pub(super) fn problem(&mut self) -> Value {
+        self.0.subschema_for::<ProblemBody>().to_value()
+    }
+
     pub(super) fn into_definitions(mut self) -> Map<String, Value> {
         self.0.take_definitions(true)
     }
 }
 
 impl<H> Operation<H> {
-    /// Creates an operation with the parameters of its path. Clients need credentials.
+    /// Creates an operation with the parameters of its path.
     pub(crate) fn new(method: Method, path: &'static str, handler: H) -> Self {
         Self {
             method,
@@ -161,8 +187,8 @@ impl<H> Operation<H> {
             parameters: Parameter::all_in(path),
             body: None,
             answer: Answer::empty(""),
+            other: None,
             problems: Vec::new(),
-            is_guarded: true,
         }
     }
 
@@ -170,6 +196,12 @@ impl<H> Operation<H> {
     pub(crate) fn about(mut self, summary: &'static str, answer: Answer) -> Self {
         self.summary = summary;
         self.answer = answer;
+        self
+    }
+
+    /// Adds another answer when the operation succeeds.
+    pub(crate) fn also(mut self, answer: Answer) -> Self {
+        self.other = Some(answer);
         self
     }
 
@@ -191,91 +223,17 @@ impl<H> Operation<H> {
         self
     }
 
-    /// Like [`about`](Self::about), for an operation that needs no credentials.
-    pub(crate) fn public(self, summary: &'static str, content: Content) -> Self {
-        Self {
-            is_guarded: false,
-            ..self.about(summary, Answer::new(summary, content))
-        }
-    }
-
-    pub(super) fn to_value(&self, schemas: &mut Schemas, needs_token: bool) -> Value {
-        let parameters = self.parameters.iter().map(Parameter::to_value);
-        let mut value = json!({
-            "summary": self.summary,
-            "operationId": self.id(),
-            "parameters": parameters.collect::<Vec<_>>(),
-            "responses": self.responses(schemas, needs_token),
-        });
-        if let Some(body) = self.body {
-            value["requestBody"] = json!({"required": true, "content": body.to_value(schemas)});
-        }
-        if self.is_guarded && needs_token {
-            value["security"] = json!([{"token": []}]);
-        }
-        value
-    }
-
-    /// Returns the problems that the operation can answer with, by status.
-    pub(super) fn all_problems(&self) -> Vec<ProblemCode> {
-        use ProblemCode as Code;
-        let mut codes = self.problems.clone();
-        codes.push(Code::ForbiddenOrigin);
-        if self.is_guarded {
-            codes.extend([Code::Unauthenticated, Code::StoreUnavailable, Code::Internal]);
-        }
-        if self.body.is_some() {
-            codes.extend([
-                Code::InvalidBody,
-                Code::InvalidRequest,
-                Code::BodyTimeout,
-                Code::BodyTooLarge,
-                Code::UnsupportedMediaType,
-            ]);
-        }
-        codes.sort_by_key(|code| (code.status(), code.as_str()));
-        codes.dedup();
-        codes
-    }
-
-    fn responses(&self, schemas: &mut Schemas, needs_token: bool) -> Value {
-        let mut responses = Map::new();
-        let mut success = json!({"description": self.answer.description});
-        if let Some(content) = self.answer.content {
-            success["content"] = content.to_value(schemas);
-        }
-        if !self.answer.links.is_empty() {
-            let links = self.answer.links.iter().map(|(id, parameters)| {
-                let parameters = parameters.iter().map(|(name, member)| {
-                    let place = json!(format!("$response.body#/{member}"));
-                    ((*name).to_owned(), place)
-                });
-                let parameters: Map<String, Value> = parameters.collect();
-                ((*id).to_owned(), json!({"operationId": id, "parameters": parameters}))
-            });
-            success["links"] = Value::Object(links.collect());
-        }
-        responses.insert(self.answer.status.to_string(), success);
-        let problem = schemas.0.subschema_for::<ProblemBody>().to_value();
-        for code in self.all_problems() {
-            if code == ProblemCode::Unauthenticated && !needs_token {
-                continue;
-            }
-            let status = code.status().to_string();
-            let content = json!({"application/problem+json": {"schema": problem}});
-            let entry = responses
-                .entry(status)
-                .or_insert_with(|| json!({"description": "", "content": content}));
-            let known = entry["description"].as_str().unwrap_or_default();
-            let separator = if known.is_empty() { "" } else { "; " };
-            entry["description"] = json!(format!("{known}{separator}`{}`: {}", code.as_str(), code.title()));
-        }
-        Value::Object(responses)
+    /// Like [`about`](Self::about), for an answer that has the summary as its description.
+    pub(crate) fn returning(self, summary: &'static str, content: Content) -> Self {
+        self.about(summary, Answer::new(summary, content))
     }
 
     /// Returns the id in the document, such as `get_sessions_thread`.
     pub(super) fn id(&self) -> String {
-        let path = self.path.trim_start_matches("/api/v1/agent");
+        let path = self
+            .path
+            .trim_start_matches("/api/v1/agent")
+            .trim_start_matches("/api/v1");
         let words = path.split(['/', '{', '}', '.']).filter(|word| !word.is_empty());
         words.fold(self.method.as_str().to_owned(), |id, word| format!("{id}_{word}"))
     }

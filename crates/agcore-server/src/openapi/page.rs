@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::operation::Operation;
+use super::{scope::Described, scoped::Scoped};
 use crate::problem::ProblemCode;
 
 const HEAD: &str = "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>agcore</title><style>\
@@ -13,10 +13,11 @@ h2{font-size:1rem;margin-top:2rem}</style></head><body><h1>agcore</h1>\
 <p>The document for programs is <a href=\"/openapi.json\">/openapi.json</a>.</p>";
 
 /// Returns the page. It loads nothing.
-pub(super) fn page<H>(operations: &[Operation<H>]) -> String {
+pub(super) fn page<H>(operations: &[&Scoped<H>], described: Described) -> String {
     let mut page = HEAD.to_owned();
     // Writing to a string cannot fail, and all texts are constants of the program without markup.
-    for operation in operations {
+    for scoped in operations {
+        let operation = &scoped.operation;
         let method = operation.method.as_str().to_uppercase();
         let _ = write!(
             page,
@@ -34,7 +35,7 @@ pub(super) fn page<H>(operations: &[Operation<H>]) -> String {
             }
             page.push_str("</table>");
         }
-        let codes = operation.all_problems();
+        let codes = scoped.all_problems(described);
         let codes: Vec<_> = codes
             .iter()
             .map(|code| format!("<code>{}</code>", code.as_str()))

@@ -3,14 +3,20 @@
 use serde_json::{Value, json};
 
 /// Describes the placeholders of paths.
-const PLACEHOLDERS: [(&str, &str); 7] = [
+const PLACEHOLDERS: [(&str, &str); 13] = [
     ("thread", "The id of the thread"),
     ("run", "The id of the run"),
     ("file", "The id of the file"),
     ("schedule", "The id of the schedule"),
     ("webhook", "The id of the webhook"),
     ("delivery", "The id of the message"),
+    ("hook", "The id of the hook"),
     ("name", "The name of the agent"),
+    ("tenant", "The tenant"),
+    ("user", "The user"),
+    ("worker", "The id of the process"),
+    ("scope", "`tenant` for all users together, or `each_user`"),
+    ("window", "The period: `minute`, `hour`, `day` or `month`"),
 ];
 
 /// A parameter of a path, a query or a header.

@@ -1,6 +1,9 @@
 //! [`read`]: the body of a request.
 
+use std::time::Duration;
+
 use agcore_chat::Clock;
+use agcore_webhook::{DeliveryPayload, PayloadError};
 use axum::body::Body;
 use bytes::{Bytes, BytesMut};
 use http::{HeaderMap, header};
@@ -14,6 +17,9 @@ use crate::{
 
 /// A file has this many times the time of another body to arrive.
 const FILE_TIMEOUTS: u32 = 10;
+
+/// The time of a delivery to arrive, which is small and comes from another server.
+const DELIVERY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Reads the whole body of a request that sends JSON.
 ///
@@ -36,6 +42,29 @@ pub(super) async fn read(
         read = collect(body, limits.max_body_bytes) => read,
         () = clock.sleep(limits.read_timeout) => {
             Err(Problem::new(ProblemCode::BodyTimeout, "the body did not arrive in time; send the request again"))
+        }
+    }
+}
+
+/// Reads the whole body of a delivery, of a sender who has proved nothing yet.
+///
+/// # Errors
+/// When the body is neither declared as JSON nor as a form, is too large, breaks off or does not arrive in time.
+pub(super) async fn read_delivery(
+    headers: &HeaderMap,
+    body: Body,
+    limits: &Limits,
+    clock: &dyn Clock,
+) -> Result<Bytes, Problem> {
+    let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+    if let Err(error @ PayloadError::Type) = DeliveryPayload::parse(kind.unwrap_or_default(), &[]) {
+        return Err(Problem::new(ProblemCode::UnsupportedMediaType, error.to_string()));
+    }
+    check_head(headers, limits.max_delivery_bytes)?;
+    tokio::select! {
+        read = collect(body, limits.max_delivery_bytes) => read,
+        () = clock.sleep(limits.read_timeout.min(DELIVERY_TIMEOUT)) => {
+            Err(Problem::new(ProblemCode::BodyTimeout, "the delivery did not arrive in time; send it again"))
         }
     }
 }

@@ -36,27 +36,46 @@ pub(super) async fn authenticate(State(app): State<Arc<App>>, request: Request, 
 }
 
 async fn actor_of(app: &App, request: &Parts) -> Result<Actor, Problem> {
+    let client = client_of(request);
+    if app.administrators.iter().any(|known| known.recognizes(&client)) {
+        return Err(AuthError::Administrator.into());
+    }
     if app.authenticators.is_empty() {
         return Ok(Actor::local());
     }
-    let peer = request.extensions.get::<Peer>();
-    let address = peer.map_or(IpAddr::from([0, 0, 0, 0]), |Peer(address)| *address);
-    let client = Client::new(&request.headers, address);
+    let found = user_of(app, &client).await?;
+    found.ok_or_else(|| {
+        let detail = "the request has no credentials; send a token with `Authorization: Bearer`";
+        Problem::new(ProblemCode::Unauthenticated, detail)
+    })
+}
+
+/// Returns the user whose credentials a client has sent, if it has sent some.
+pub(super) async fn user_of(app: &App, client: &Client<'_>) -> Result<Option<Actor>, AuthError> {
     for authenticator in &app.authenticators {
-        match authenticator.authenticate(&client).await {
-            Ok(Some(actor)) => return Ok(actor),
-            Ok(None) => {}
-            Err(AuthError::Unavailable) => {
-                return Err(Problem::new(
-                    ProblemCode::StoreUnavailable,
-                    AuthError::Unavailable.to_string(),
-                ));
-            }
-            Err(error) => return Err(Problem::new(ProblemCode::Unauthenticated, error.to_string())),
+        if let Some(actor) = authenticator.authenticate(client).await? {
+            return Ok(Some(actor));
         }
     }
-    let detail = "the request has no credentials; send a token with `Authorization: Bearer`";
-    Err(Problem::new(ProblemCode::Unauthenticated, detail))
+    Ok(None)
+}
+
+/// Returns the client that has sent a request.
+pub(super) fn client_of(request: &Parts) -> Client<'_> {
+    let peer = request.extensions.get::<Peer>();
+    let address = peer.map_or(IpAddr::from([0, 0, 0, 0]), |Peer(address)| *address);
+    Client::new(&request.headers, address)
+}
+
+impl From<AuthError> for Problem {
+    fn from(error: AuthError) -> Self {
+        let code = match error {
+            AuthError::Unavailable => ProblemCode::StoreUnavailable,
+            AuthError::Administrator => ProblemCode::Forbidden,
+            AuthError::Invalid => ProblemCode::Unauthenticated,
+        };
+        Self::new(code, error.to_string())
+    }
 }
 
 /// Refuses web pages that are not allowed, and answers the questions of browsers about those that are.
@@ -95,7 +114,7 @@ fn allow(headers: &mut HeaderMap, origin: HeaderValue) {
     headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
     headers.append(header::VARY, HeaderValue::from_static("origin"));
     let rules = [
-        (header::ACCESS_CONTROL_ALLOW_METHODS, "GET, POST, PATCH, DELETE"),
+        (header::ACCESS_CONTROL_ALLOW_METHODS, "GET, POST, PUT, PATCH, DELETE"),
         (
             header::ACCESS_CONTROL_ALLOW_HEADERS,
             "authorization, content-type, last-event-id, x-agcore-dialect, x-request-id",

@@ -41,9 +41,13 @@ pub(super) async fn worker_ready(State(app): State<Arc<App>>) -> Result<Json<Val
         return Err(Problem::new(ProblemCode::StoreUnavailable, detail));
     }
     let (slots, free) = service.leasing.places();
-    Ok(Json(
-        json!({"status": "ready", "slots": slots, "freeSlots": free, "runs": service.active.len()}),
-    ))
+    Ok(Json(json!({
+        "status": "ready",
+        "slots": slots,
+        "freeSlots": free,
+        "runs": service.active.len(),
+        "claims": service.leasing.claims(),
+    })))
 }
 
 /// `GET /metrics`: what the server counts, in the text form of Prometheus.

@@ -1,6 +1,6 @@
 //! Parameters of requests, and places in lists.
 
-use agcore_session::SessionCursor;
+use agcore_session::{DeadLetterCursor, SessionCursor, Timestamp, id};
 use axum::extract::Query;
 use http::Uri;
 use serde::de::DeserializeOwned;
@@ -34,7 +34,16 @@ pub(super) fn page_size(limit: Option<u64>) -> Result<u64, Problem> {
 
 /// Returns a place in a list of sessions as a text without meaning for clients.
 pub(super) fn cursor_text(cursor: &SessionCursor) -> String {
-    let text = format!("{}.{}", cursor.updated_at.as_millis(), cursor.id);
+    hex(&format!("{}.{}", cursor.updated_at.as_millis(), cursor.id))
+}
+
+/// Returns a place in a list of dead letters as a text without meaning for clients.
+pub(super) fn dead_letter_cursor_text(cursor: &DeadLetterCursor) -> String {
+    let ids = id::join([&cursor.session, &cursor.run]);
+    hex(&format!("{}.{ids}", cursor.at.as_millis()))
+}
+
+fn hex(text: &str) -> String {
     text.bytes().fold(String::new(), |mut hex, byte| {
         use std::fmt::Write as _;
         // Writing to a string cannot fail.
@@ -48,10 +57,33 @@ pub(super) fn cursor_text(cursor: &SessionCursor) -> String {
 /// # Errors
 /// `invalid_request` if the text is not a cursor.
 pub(super) fn cursor(text: &str) -> Result<SessionCursor, Problem> {
-    read_cursor(text).ok_or_else(|| Problem::invalid("`cursor` must be one that the server has returned"))
+    read_cursor(text).ok_or_else(foreign)
+}
+
+/// Reads what [`dead_letter_cursor_text`] has returned.
+///
+/// # Errors
+/// `invalid_request` if the text is not a cursor.
+pub(super) fn dead_letter_cursor(text: &str) -> Result<DeadLetterCursor, Problem> {
+    let read = || {
+        let (at, ids) = read_place(text)?;
+        let [session, run] = <[String; 2]>::try_from(id::split(&ids)?).ok()?;
+        Some(DeadLetterCursor { at, session, run })
+    };
+    read().ok_or_else(foreign)
+}
+
+fn foreign() -> Problem {
+    Problem::invalid("`cursor` must be one that the server has returned")
 }
 
 fn read_cursor(text: &str) -> Option<SessionCursor> {
+    let (updated_at, id) = read_place(text)?;
+    serde_json::from_value(serde_json::json!({"updated_at": updated_at, "id": id})).ok()
+}
+
+/// Reads a time and the text after it.
+fn read_place(text: &str) -> Option<(Timestamp, String)> {
     if !text.is_ascii() || !text.len().is_multiple_of(2) {
         return None;
     }
@@ -60,12 +92,8 @@ fn read_cursor(text: &str) -> Option<SessionCursor> {
         .map(|at| u8::from_str_radix(&text[at..at + 2], 16))
         .collect();
     let text = String::from_utf8(bytes.ok()?).ok()?;
-    let (millis, id) = text.split_once('.')?;
-    let place = serde_json::json!({
-        "updated_at": agcore_session::Timestamp::from_millis(millis.parse().ok()?),
-        "id": id,
-    });
-    serde_json::from_value(place).ok()
+    let (millis, rest) = text.split_once('.')?;
+    Some((Timestamp::from_millis(millis.parse().ok()?), rest.to_owned()))
 }
 
 #[cfg(test)]
@@ -79,6 +107,21 @@ mod tests {
         assert_eq!(cursor_text(&place), "31302e742f31");
         for text in ["", "3", "zz", "31302e", "é", "+1+1", "612e62"] {
             assert!(read_cursor(text).is_none_or(|place| place.id.is_empty()), "{text}");
+        }
+    }
+
+    #[test]
+    fn places_of_dead_letters_have_ids_of_all_characters() {
+        for (session, run) in [("t", "r"), ("a/b.c", "%"), ("\u{1f600}", "x y")] {
+            let place = DeadLetterCursor {
+                at: Timestamp::from_millis(7),
+                session: session.to_owned(),
+                run: run.to_owned(),
+            };
+            assert_eq!(dead_letter_cursor(&dead_letter_cursor_text(&place)).unwrap(), place);
+        }
+        for wrong in ["", "31302e74", "31302e742f722f78", "zz", "31302e742f2525"] {
+            assert!(dead_letter_cursor(wrong).is_err(), "{wrong}");
         }
     }
 }

@@ -1,41 +1,50 @@
 //! The table of routes: the method, path and handler of each, and its part of the document.
 
+mod bodies;
+
 use std::sync::Arc;
 
-use axum::{
-    handler::Handler,
-    routing::{self, MethodRouter},
-};
-use serde_json::{Value, json};
+use axum::routing::MethodRouter;
+use serde_json::json;
 
-use super::{catalog, events, files, history, operations, runs, schedules, sessions, usage, webhooks};
+use self::bodies::{any_event, daily, hook, message, run_input};
+use super::{
+    admin, catalog,
+    endpoint::{Endpoint, cursor, delete, get, limit, patch, post, text},
+    events, files, history, hooks, operations, runs, schedules, sessions, usage, webhooks,
+};
 use crate::{
     api::{
-        AgentList, AnswersBody, DeliveryPage, DeliveryView, FileList, FileView, HistoryPage, ModelList,
-        NewScheduleBody, NewWebhookBody, OccurrenceList, RunView, ScheduleChangeBody, SchedulePage, ScheduleView,
-        SessionChange, SessionDetails, SessionPage, SessionView, StartedView, UsageReport, WebhookChangeBody,
-        WebhookPage, WebhookView, WebhookWithSecret,
+        AgentList, AnswersBody, DeliveryAnswer, DeliveryPage, DeliveryView, FileList, FileView, HistoryPage, ModelList,
+        NewScheduleBody, NewWebhookBody, OccurrenceList, QuotaList, RunView, ScheduleChangeBody, SchedulePage,
+        ScheduleView, SessionChange, SessionDetails, SessionPage, SessionView, StartedView, UsageReport,
+        WebhookChangeBody, WebhookPage, WebhookView, WebhookWithSecret,
     },
-    openapi::{Answer, Content, Link, Method, Operation, Parameter},
+    openapi::{Answer, Content, Link, Parameter, Scope, Scoped},
     problem::ProblemCode as Code,
     service::App,
 };
 
-/// An operation that axum can route to.
-pub(super) type Route = Operation<MethodRouter<Arc<App>>>;
+/// An operation with its scope.
+pub(super) type Route = Scoped<MethodRouter<Arc<App>>>;
 
 /// Returns all routes, in the order of the document.
 pub(super) fn routes() -> Vec<Route> {
-    let mut all = runs_of_agents();
-    all.extend(sessions_and_files());
-    all.extend(schedules_of_users());
-    all.extend(webhooks_of_users());
-    all.extend(reports());
-    all.extend(operators());
+    let mut all = Scope::User.of(runs_of_agents());
+    all.extend(Scope::User.of(sessions_and_files()));
+    all.extend(Scope::User.of(schedules_of_users()));
+    all.extend(Scope::User.of(webhooks_of_users()));
+    all.extend(Scope::User.of(reports()));
+    all.extend(Scope::Public.of(vec![deliveries()]));
+    all.extend(Scope::Administrator.of(admin::table::of_tenants()));
+    all.extend(Scope::Operator.of(admin::table::of_operators()));
+    all.extend(Scope::Public.of(probes()));
+    all.extend(Scope::User.of(numbers()));
+    all.extend(Scope::Public.of(documents()));
     all
 }
 
-fn runs_of_agents() -> Vec<Route> {
+fn runs_of_agents() -> Vec<Endpoint> {
     let input = Content::json(|_| run_input(&["threadId", "runId", "messages"]));
     vec![
         post("/api/v1/agent/run", runs::run)
@@ -75,7 +84,7 @@ fn runs_of_agents() -> Vec<Route> {
     ]
 }
 
-fn sessions_and_files() -> Vec<Route> {
+fn sessions_and_files() -> Vec<Endpoint> {
     let name = json!({"type": "string", "minLength": 1, "maxLength": 255});
     let name = Parameter::query("name", name, "The name of the file, without a path");
     let bytes = Content::new(
@@ -111,7 +120,7 @@ fn sessions_and_files() -> Vec<Route> {
     ]
 }
 
-fn schedules_of_users() -> Vec<Route> {
+fn schedules_of_users() -> Vec<Endpoint> {
     let schedule = || Answer::of::<ScheduleView>("The schedule");
     vec![
         get("/api/v1/agent/schedules", schedules::list)
@@ -149,7 +158,7 @@ fn schedules_of_users() -> Vec<Route> {
     ]
 }
 
-fn webhooks_of_users() -> Vec<Route> {
+fn webhooks_of_users() -> Vec<Endpoint> {
     let webhook = || Answer::of::<WebhookView>("The webhook");
     let with_secret = || Answer::of::<WebhookWithSecret>("The webhook with its secret");
     let message = || Answer::of::<DeliveryView>("The message, which is sent soon").with_status(202);
@@ -200,7 +209,7 @@ fn webhooks_of_users() -> Vec<Route> {
     ]
 }
 
-fn reports() -> Vec<Route> {
+fn reports() -> Vec<Endpoint> {
     let thread = || text("threadId", "The id of the thread");
     let before = json!({"type": "integer", "minimum": 0});
     let before = Parameter::query("before", before, "Only messages before this number");
@@ -217,27 +226,70 @@ fn reports() -> Vec<Route> {
             )
             .with([thread(), cursor(), limit()])
             .failing([Code::InvalidRequest, Code::NotFound]),
+        get("/api/v1/agent/quotas", usage::quotas).about(
+            "Returns the quotas of the user and the tenant, and what is used of them",
+            Answer::of::<QuotaList>("The quotas that apply"),
+        ),
         get("/api/v1/agent/agents", catalog::agents).about("Lists the agents", Answer::of::<AgentList>("The agents")),
         get("/api/v1/agent/models", catalog::models).about("Lists the models", Answer::of::<ModelList>("The models")),
     ]
 }
 
-fn operators() -> Vec<Route> {
-    let object = || Content::json(|_| json!({"type": "object"}));
-    let text = |kind| Content::new(kind, |_| json!({"type": "string"}));
+fn probes() -> Vec<Endpoint> {
+    vec![
+        get("/health", operations::health).returning("Whether the process answers", object()),
+        get("/ready", operations::ready)
+            .returning("Whether the server takes requests", object())
+            .failing([Code::StoreUnavailable, Code::ShuttingDown, Code::Internal]),
+    ]
+}
+
+fn numbers() -> Vec<Endpoint> {
     let numbers = Answer::new(
         "The numbers in the text form of Prometheus",
-        text("application/openmetrics-text"),
+        text_of("application/openmetrics-text"),
     );
+    vec![get("/metrics", operations::metrics).about("Returns what the server counts", numbers)]
+}
+
+fn documents() -> Vec<Endpoint> {
     vec![
-        get("/health", operations::health).public("Whether the process answers", object()),
-        get("/ready", operations::ready)
-            .public("Whether the server takes requests", object())
-            .failing([Code::StoreUnavailable, Code::ShuttingDown, Code::Internal]),
-        get("/metrics", operations::metrics).about("Returns what the server counts", numbers),
-        get("/openapi.json", operations::document).public("This document", object()),
-        get("/docs", operations::page).public("A page that shows this document", text("text/html")),
+        get("/openapi.json", operations::document).returning("This document", object()),
+        get("/docs", operations::page).returning("A page that shows this document", text_of("text/html")),
     ]
+}
+
+/// Returns the operation that needs no credentials, because the signature of a delivery is one.
+fn deliveries() -> Endpoint {
+    let answer = || Answer::of::<DeliveryAnswer>("The result of the delivery");
+    post("/hooks/{hook}", hooks::receive)
+        .about(
+            "Starts a run for a delivery of another program",
+            answer().with_status(202).with_links(RUN),
+        )
+        .with_body(Content::json(|_| any_event()))
+        .also(answer())
+        .failing([
+            Code::Unauthenticated,
+            Code::NotFound,
+            Code::AgentMismatch,
+            Code::SessionBusy,
+        ])
+        .failing([
+            Code::TooManyDeliveries,
+            Code::TooManyRuns,
+            Code::QueueFull,
+            Code::QuotaExceeded,
+        ])
+        .failing([Code::ShuttingDown, Code::StoreUnavailable, Code::Internal])
+}
+
+fn object() -> Content {
+    Content::json(|_| json!({"type": "object"}))
+}
+
+fn text_of(kind: &'static str) -> Content {
+    Content::new(kind, |_| json!({"type": "string"}))
 }
 
 /// The operations on a run that was started.
@@ -277,7 +329,7 @@ const WEBHOOK: &[Link] = &[
 ];
 
 /// The problems of a start.
-const START: [Code; 11] = [
+const START: [Code; 12] = [
     Code::InvalidRequest,
     Code::NotFound,
     Code::AgentNotFound,
@@ -287,6 +339,7 @@ const START: [Code; 11] = [
     Code::AlreadyAnswered,
     Code::TooManyRuns,
     Code::QueueFull,
+    Code::QuotaExceeded,
     Code::ShuttingDown,
     Code::StoreUnavailable,
 ];
@@ -311,79 +364,8 @@ fn stream() -> Answer {
     )
 }
 
-/// Returns the schema of the members of a `RunAgentInput` that the server reads. AG-UI publishes the whole schema.
-fn run_input(required: &[&str]) -> Value {
-    let id = json!({"type": "string", "minLength": 1, "maxLength": 128});
-    json!({
-        "type": "object",
-        "description": "The RunAgentInput of AG-UI. `forwardedProps.agent` chooses an agent.",
-        "required": required,
-        "properties": {
-            "threadId": id,
-            "runId": id,
-            "messages": {"type": "array", "items": {
-                "type": "object",
-                "required": ["id", "role"],
-                "properties": {"id": {"type": "string"}, "role": {"type": "string"}, "content": {}},
-            }},
-            "resume": {"type": "array", "items": {"type": "object"}},
-            "forwardedProps": {
-                "description": "`agent` chooses an agent or a flow. For flows: `variables` of the flow, the ids of `files`, and `job` for a run without a user.",
-            },
-        },
-    })
-}
-
-/// Returns an example of the input of a run.
-fn message() -> Value {
-    json!({"messages": [{"id": "message-1", "role": "user", "content": "Hello"}]})
-}
-
-/// Returns an example of a schedule.
-fn daily() -> Value {
-    json!({
-        "title": "News of the morning",
-        "timing": {"cron": "0 7 * * 1-5", "zone": "Europe/Berlin"},
-        "input": message(),
-    })
-}
-
-/// Returns an example of a webhook.
-fn hook() -> Value {
-    json!({"url": "https://example.com/hook", "events": ["run.completed", "run.failed"]})
-}
-
-fn cursor() -> Parameter {
-    text("cursor", "The place at which the page begins")
-}
-
-fn limit() -> Parameter {
-    let schema = json!({"type": "integer", "minimum": 1, "maximum": 200});
-    Parameter::query("limit", schema, "The size of the page")
-}
-
 fn dialect() -> Parameter {
     let schema = json!({"enum": ["standard", "superset"]});
     let description = "Where the members are that AG-UI does not define; also the header X-Agcore-Dialect";
     Parameter::query("dialect", schema, description)
-}
-
-fn text(name: &'static str, description: &'static str) -> Parameter {
-    Parameter::query(name, json!({"type": "string"}), description)
-}
-
-fn get<H: Handler<T, Arc<App>>, T: 'static>(path: &'static str, handler: H) -> Route {
-    Operation::new(Method::Get, path, routing::get(handler))
-}
-
-fn post<H: Handler<T, Arc<App>>, T: 'static>(path: &'static str, handler: H) -> Route {
-    Operation::new(Method::Post, path, routing::post(handler))
-}
-
-fn patch<H: Handler<T, Arc<App>>, T: 'static>(path: &'static str, handler: H) -> Route {
-    Operation::new(Method::Patch, path, routing::patch(handler))
-}
-
-fn delete<H: Handler<T, Arc<App>>, T: 'static>(path: &'static str, handler: H) -> Route {
-    Operation::new(Method::Delete, path, routing::delete(handler))
 }

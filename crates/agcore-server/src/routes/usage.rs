@@ -1,4 +1,4 @@
-//! The usage of sessions.
+//! The usage of sessions, and the quotas of users.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use super::query;
 use crate::{
-    api::{SessionUsage, UsageReport, UsageTotals},
+    api::{QuotaList, QuotaView, SessionUsage, UsageReport, UsageTotals},
     problem::Problem,
     service::App,
 };
@@ -61,6 +61,16 @@ pub(super) async fn usage(
         sessions: reports,
         cursor: last.as_ref().map(query::cursor_text),
     }))
+}
+
+/// `GET /quotas`: the quotas of the tenant and of the user, with the amounts that are used.
+pub(super) async fn quotas(
+    State(app): State<Arc<App>>,
+    Extension(actor): Extension<Actor>,
+) -> Result<Json<QuotaList>, Problem> {
+    let own = app.service.own_quotas(&actor).await?;
+    let quotas = own.into_iter().map(QuotaView::from).collect();
+    Ok(Json(QuotaList { quotas }))
 }
 
 fn described(totals: &CostTotals) -> UsageTotals {

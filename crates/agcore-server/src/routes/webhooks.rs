@@ -17,7 +17,7 @@ use super::{body, query, sessions::PageQuery};
 use crate::{
     api::{DeliveryPage, DeliveryView, NewWebhookBody, WebhookChangeBody, WebhookPage, WebhookView, WebhookWithSecret},
     problem::Problem,
-    service::App,
+    service::{App, OwnedWebhook},
 };
 
 /// `GET /webhooks`: the webhooks, in the order of their ids.
@@ -128,12 +128,17 @@ pub(super) async fn deliveries(
     uri: Uri,
 ) -> Result<Json<DeliveryPage>, Problem> {
     let own = app.service.own_webhook(&actor, &webhook).await?;
-    let DeliveryQuery { state, cursor, limit } = query::parameters(&uri)?;
+    deliveries_of(&own, &uri).await
+}
+
+/// Returns a page of the messages to a webhook.
+pub(super) async fn deliveries_of(webhook: &OwnedWebhook<'_>, uri: &Uri) -> Result<Json<DeliveryPage>, Problem> {
+    let DeliveryQuery { state, cursor, limit } = query::parameters(uri)?;
     let limit = query::page_size(limit)?;
     let mut filter = DeliveryFilter::new().with_limit(limit);
     filter.state = state;
     filter.before = cursor;
-    let found = own.deliveries(&filter).await?;
+    let found = webhook.deliveries(&filter).await?;
     let is_full = found.len() as u64 >= limit;
     let cursor = found.last().filter(|_| is_full).map(|delivery| delivery.id.clone());
     Ok(Json(DeliveryPage {
@@ -160,7 +165,7 @@ struct DeliveryQuery {
     limit: Option<u64>,
 }
 
-fn accepted(delivery: DeliveryView) -> Response {
+pub(super) fn accepted(delivery: DeliveryView) -> Response {
     (StatusCode::ACCEPTED, Json(delivery)).into_response()
 }
 

@@ -67,6 +67,7 @@ impl Server {
         service.tasks.spawn(Arc::clone(service).renew_all());
         if service.leasing.works() {
             service.tasks.spawn(Arc::clone(service).claim_all());
+            service.tasks.spawn(Arc::clone(service).report_regularly());
             service.tasks.spawn(Arc::clone(service).keep_schedules());
             service.tasks.spawn(Arc::clone(service).send_webhooks());
         }

@@ -6,6 +6,7 @@ use crate::{
     error::ServerError,
     flows::ServedFlow,
     problem::{Problem, ProblemCode},
+    webhooks::IncomingHook,
 };
 
 /// An agent or a flow, with its name.
@@ -78,6 +79,31 @@ impl Agents {
 
     pub(crate) fn get(&self, name: &str) -> Option<&AgentEntry> {
         self.0.iter().find(|entry| entry.name == name)
+    }
+
+    /// Returns hooks that fit these agents. Those without an agent get the default.
+    ///
+    /// # Errors
+    /// When two hooks have the same id, or the agent or the variables of one do not exist.
+    pub(crate) fn fit(&self, mut hooks: Vec<IncomingHook>) -> Result<Vec<IncomingHook>, ServerError> {
+        for index in 0..hooks.len() {
+            let (known, rest) = hooks.split_at_mut(index);
+            let Some(hook) = rest.first_mut() else { break };
+            if known.iter().any(|other| other.id == hook.id) {
+                return Err(ServerError::DuplicateHook(hook.id.clone()));
+            }
+            let Ok(entry) = self.choose(hook.agent.as_deref()) else {
+                let name = hook.agent.clone().unwrap_or_default();
+                let reason = format!("the server has no agent or flow {name:?}; add it, or choose another one");
+                return Err(ServerError::Hook(hook.id.clone(), reason));
+            };
+            hook.agent = Some(entry.name.clone());
+            hook.check_flow(match &entry.work {
+                Work::Agent(_) => None,
+                Work::Flow(flow) => Some(flow),
+            })?;
+        }
+        Ok(hooks)
     }
 
     /// Returns the first of these agents that is named, or the default.

@@ -9,7 +9,7 @@ use agcore_chat::{Fault, FaultKind};
 use agcore_session::{MessageFilter, RunStatus, SessionError};
 use tracing::Instrument;
 
-use super::{agents::Work, hold::is_held, state::Service};
+use super::{agents::Work, hold::is_held, quotas::RunAllowance, state::Service};
 use crate::{
     log::{LogInput, RunLog},
     run::RunInput,
@@ -49,6 +49,18 @@ pub(super) enum Left {
 impl Service {
     /// Executes a run for as long as this process can.
     pub(super) async fn execute(self: &Arc<Self>, log: &Arc<RunLog>) -> Left {
+        let mut allowance = None;
+        let left = self.attempt_all(log, &mut allowance).await;
+        log.set_budget(None);
+        // Also if the run is lost: if another process has opened an allowance for it, this does nothing.
+        if let Some(allowance) = allowance {
+            self.close_allowance(allowance).await;
+        }
+        left
+    }
+
+    /// Executes a run with an allowance that its attempts share, which the first one opens.
+    async fn attempt_all(self: &Arc<Self>, log: &Arc<RunLog>, allowance: &mut Option<RunAllowance>) -> Left {
         let mut pause = PAUSES.0;
         let mut end = None;
         loop {
@@ -57,7 +69,7 @@ impl Service {
                 match end.take() {
                     // Its model must not be asked again.
                     Some((status, entry)) => self.end_again(log, status, entry).await,
-                    None => self.attempt(log).await,
+                    None => self.attempt(log, allowance).await,
                 }
             };
             let attempt = tokio::select! {
@@ -86,7 +98,7 @@ impl Service {
                         return Left::Lost;
                     }
                     tokio::select! {
-                        () = self.parking.cancelled() => {}
+                        () = log.parked.cancelled() => {}
                         () = log.lost() => return Left::Lost,
                         () = self.clock.sleep(pause) => {}
                     }
@@ -96,8 +108,8 @@ impl Service {
         }
     }
 
-    async fn attempt(&self, log: &Arc<RunLog>) -> Attempt {
-        if self.parking.is_cancelled() {
+    async fn attempt(&self, log: &Arc<RunLog>, allowance: &mut Option<RunAllowance>) -> Attempt {
+        if log.parked.is_cancelled() {
             return Attempt::Parked;
         }
         if log.feed.is_over() {
@@ -113,7 +125,12 @@ impl Service {
             Err(error) if is_held(&error) => return self.wait_for_session(log, &error).await,
             Err(error) => return self.failed(log, &error.into()).await,
         }
-        let attempt = match self.run_turn(log, input).await {
+        let opened = self.open_allowance(log, allowance).await;
+        let attempt = match opened.map_err(AgentError::from) {
+            Ok(()) => self.run_turn(log, input).await,
+            Err(error) => Err(error),
+        };
+        let attempt = match attempt {
             Ok(attempt) => attempt,
             Err(error) => self.failed(log, &error).await,
         };
@@ -226,7 +243,7 @@ impl Service {
     async fn drive(&self, log: &Arc<RunLog>, turn: AgentTurn) -> Option<Result<(), AgentError>> {
         log.begin_flushing();
         let mut events = turn.with_token(log.token.clone()).stream_with_sub_agents();
-        let mut parked = pin!(self.parking.cancelled());
+        let mut parked = pin!(log.parked.cancelled());
         let result = loop {
             let event = tokio::select! {
                 biased;

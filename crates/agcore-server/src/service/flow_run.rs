@@ -134,12 +134,15 @@ impl Service {
             run = run.with_answer(&*given.interrupt, given.answer.clone());
         }
         let observer = Arc::clone(&parts.observer);
-        let run = run.with_token(log.token.clone());
+        let mut run = run.with_token(log.token.clone());
+        if let Some(check) = log.stop_check() {
+            run = run.with_stop_check(check);
+        }
         let run = run.with_observer(move |event| observer.observe(event));
         log.begin_flushing();
         let result = tokio::select! {
             biased;
-            () = self.parking.cancelled() => None,
+            () = log.parked.cancelled() => None,
             result = run.into_future() => Some(result),
         };
         log.end_flushing();
@@ -162,6 +165,8 @@ impl Service {
             log: Arc::clone(stages) as Arc<dyn TurnLog>,
             biller: self.biller.clone(),
             billing: session.and_then(|session| session.billing),
+            budget: log.budget(),
+            stop_check: log.stop_check(),
         };
         let profile = self.known_user(&actor).await?;
         Ok(flow.build(&FlowSetup {
@@ -276,6 +281,12 @@ impl Service {
     ) -> Result<Attempt, SessionError> {
         if can_retry(error) && !log.token.is_cancelled() {
             tracing::warn!(run = log.job.run, ?error, "a flow waits for the database");
+            observer.abandon(&error.fault());
+            return Ok(Attempt::Retry);
+        }
+        // Another process may have the run: the flow has not failed, but was stopped here.
+        if !self.is_still_held(log).await {
+            tracing::warn!(run = log.job.run, ?error, "a flow continues elsewhere");
             observer.abandon(&error.fault());
             return Ok(Attempt::Retry);
         }

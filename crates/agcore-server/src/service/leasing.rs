@@ -1,5 +1,6 @@
 //! [`Leasing`]: the leases of the runs that this process executes, alone or with others.
 
+mod draining;
 mod followed;
 
 use std::{
@@ -10,10 +11,11 @@ use std::{
     time::Duration,
 };
 
-use agcore_session::{RunLeases, SessionStore};
+use agcore_session::{RunLeases, SessionStore, id};
 use tokio::sync::{Notify, Semaphore};
+use tokio_util::sync::CancellationToken;
 
-use self::followed::Followed;
+use self::{draining::Draining, followed::Followed};
 use crate::{settings::Limits, sharing::Sharing};
 
 /// The factor by which the pauses between claims grow while no run is found.
@@ -21,6 +23,12 @@ const IDLE: u32 = 4;
 
 /// The pause between two claims in a process that has the store for itself.
 const ALONE: Duration = Duration::from_secs(30);
+
+/// The pause between two reports of a process that has the store for itself.
+const REPORT_ALONE: Duration = Duration::from_secs(15);
+
+/// The factor by which the pauses between reports are longer than those between claims.
+const REPORT: u32 = 20;
 
 /// The number of restarts of a server that has the store for itself after which a run fails, because it seems to end the server.
 const RESTARTS: u32 = 20;
@@ -32,6 +40,9 @@ const DAY: Duration = Duration::from_secs(24 * 3600);
 pub(crate) struct Leasing {
     pub(super) leases: Arc<dyn RunLeases>,
     pub(super) settings: Sharing,
+    /// The id of this process, which is new for each. The holders of its leases begin with it.
+    pub(super) process: String,
+    pub(super) draining: Draining,
     /// Whether other processes use the store as well.
     pub(super) is_shared: bool,
     pub(super) followed: Followed,
@@ -43,12 +54,15 @@ pub(crate) struct Leasing {
     answered: AtomicU64,
     /// Whether a run of the store may wait for an answer, so that the end of another one lets it begin.
     has_delays: AtomicBool,
+    /// Whether a newer version of the program has changed the tables of the store.
+    is_outdated: AtomicBool,
 }
 
 impl Leasing {
     /// Has the store for this process alone, or shares its runs. `may_delay` is whether runs of this process wait for answers.
     pub(crate) fn new(
         store: Arc<dyn SessionStore>,
+        (process, parking): (String, CancellationToken),
         sharing: Option<Sharing>,
         limits: &Limits,
         may_delay: bool,
@@ -66,10 +80,13 @@ impl Leasing {
             followed: Followed::default(),
             slots: Arc::new(Semaphore::new(settings.slots.min(Semaphore::MAX_PERMITS))),
             settings,
+            process,
+            draining: Draining::new(parking),
             wake: Notify::new(),
             answered: AtomicU64::new(0),
             // Others, or a process before this one, may have delayed runs.
             has_delays: AtomicBool::new(is_shared || may_delay),
+            is_outdated: AtomicBool::new(false),
         }
     }
 
@@ -82,6 +99,18 @@ impl Leasing {
         self.settings.role.works()
     }
 
+    /// Returns whether this process claims runs: no administrator has asked it to drain, and no newer version works beside it.
+    pub(crate) fn claims(&self) -> bool {
+        // Without others, the runs would wait for ever. Newer versions only add to the tables, so that older ones can work.
+        let is_replaced = self.is_shared && self.is_outdated.load(Ordering::Relaxed);
+        !is_replaced && !self.draining.is_draining()
+    }
+
+    /// Notes whether a newer version of the program has changed the tables of the store. Returns what was noted before.
+    pub(super) fn set_outdated(&self, is_outdated: bool) -> bool {
+        self.is_outdated.swap(is_outdated, Ordering::Relaxed)
+    }
+
     /// Returns the longest pause between two claims while no run is found.
     pub(super) fn idle_pause(&self) -> Duration {
         match self.is_shared {
@@ -89,6 +118,19 @@ impl Leasing {
             // All that can be found was stored by this process, which wakes itself.
             false => ALONE,
         }
+    }
+
+    /// Returns the pause between two reports of this process to administrators.
+    pub(super) fn report_pause(&self) -> Duration {
+        match self.is_shared {
+            true => (self.settings.poll * REPORT).min(self.settings.lease / 3),
+            false => REPORT_ALONE,
+        }
+    }
+
+    /// Returns a holder for a claim, whose id is new.
+    pub(super) fn holder(&self, claim: &str) -> String {
+        id::join([&*self.process, claim])
     }
 
     /// Notes that the store has answered a claim or a renewal that was sent at a monotonic time.

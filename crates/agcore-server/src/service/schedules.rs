@@ -47,11 +47,22 @@ impl Service {
     /// # Errors
     /// `not_found` if there is none, also if the schedule belongs to someone else.
     pub(crate) async fn own_schedule(&self, actor: &Actor, id: &str) -> Result<OwnedSchedule<'_>, Problem> {
+        let found = self.tenant_schedule(&actor.tenant, id).await?;
+        match found.schedule.owner == *actor {
+            true => Ok(found),
+            false => Err(Problem::unknown("schedule")),
+        }
+    }
+
+    /// Returns a schedule of any user of a tenant, for its administrators.
+    ///
+    /// # Errors
+    /// `not_found` if there is none.
+    pub(crate) async fn tenant_schedule(&self, tenant: &str, id: &str) -> Result<OwnedSchedule<'_>, Problem> {
         let schedules = self.kept_schedules()?;
         check_id("schedule", id).map_err(|_| Problem::unknown("schedule"))?;
-        let found = schedules.store.get(&actor.tenant, id).await?;
-        let schedule = found.filter(|schedule| schedule.owner == *actor);
-        schedule
+        let found = schedules.store.get(tenant, id).await?;
+        found
             .map(|schedule| self.owned(schedules, schedule))
             .ok_or_else(|| Problem::unknown("schedule"))
     }
@@ -67,16 +78,33 @@ impl Service {
         after: Option<String>,
         limit: u64,
     ) -> Result<(Vec<OwnedSchedule<'_>>, Option<String>), Problem> {
+        let user = Some(actor.user.to_string());
+        let (mut found, next) = self.tenant_schedules(&actor.tenant, user, after, limit).await?;
+        found.retain(|found| found.schedule.owner == *actor);
+        Ok((found, next))
+    }
+
+    /// Returns schedules of a tenant, or of one of its users, after one, in the order of their ids, and the id after which the next
+    /// page begins.
+    ///
+    /// # Errors
+    /// When the server keeps no schedules, or the store fails.
+    pub(crate) async fn tenant_schedules(
+        &self,
+        tenant: &str,
+        user: Option<String>,
+        after: Option<String>,
+        limit: u64,
+    ) -> Result<(Vec<OwnedSchedule<'_>>, Option<String>), Problem> {
         let schedules = self.kept_schedules()?;
-        let mut filter = ScheduleFilter::new(actor.tenant.clone())
-            .with_user(actor.user.clone())
-            .with_limit(limit);
+        let mut filter = ScheduleFilter::new(tenant).with_limit(limit);
+        filter.user = user.map(Into::into);
         filter.after = after;
         let found = schedules.store.list(&filter).await?;
         let is_full = found.len() as u64 >= limit;
         let next = found.last().filter(|_| is_full).map(|schedule| schedule.id.clone());
-        let own = found.into_iter().filter(|schedule| schedule.owner == *actor);
-        Ok((own.map(|schedule| self.owned(schedules, schedule)).collect(), next))
+        let found = found.into_iter().map(|schedule| self.owned(schedules, schedule));
+        Ok((found.collect(), next))
     }
 
     /// Creates a schedule of the actor, if it has not as many as allowed.

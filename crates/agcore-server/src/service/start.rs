@@ -2,6 +2,8 @@
 
 mod questions;
 pub(super) mod request;
+mod answers;
+pub(super) mod deliveries;
 
 use std::sync::Arc;
 
@@ -50,6 +52,11 @@ impl Service {
         let lock = self.admission.of(&new.actor, &new.thread);
         let _guard = lock.lock().await;
         let _hold = self.admission_to(&new.actor, &new.thread).await?;
+        if self.hooks.reserve(&new.thread) && self.find_own(&new.actor, &new.thread).await?.is_none() {
+            return Err(Problem::invalid(
+                "threads with this id are started by deliveries to a hook; choose another id",
+            ));
+        }
         self.start_locked(new).await
     }
 
@@ -83,21 +90,7 @@ impl Service {
         }
         self.admit(&new, &open)?;
         self.check_is_free(&new.actor.tenant, &new.thread).await?;
-        let is_new = own.is_none();
-        let own = match own {
-            Some(own) => own,
-            None => self.create(&new).await?,
-        };
-        let run = own.with_run(&new.run);
-        let feed = Arc::new(Feed::here(Vec::new()));
-        let log = self.new_log(RunJob::clone(&run), own.session().end, feed, None);
-        if let Err(problem) = self.store_run(&log, &new.input, &open).await {
-            // After other errors, it is not known whether the run was stored.
-            if is_new && matches!(problem.code(), ProblemCode::QueueFull | ProblemCode::TooManyRuns) {
-                own.remove_empty().await;
-            }
-            return Err(problem);
-        }
+        let run = self.store_new(&new, own, &open).await?;
         if busy == BusyPolicy::Interrupt {
             // After the run was accepted: otherwise, the user could lose both.
             self.cancel_active(&new, &open).await?;
@@ -157,6 +150,37 @@ impl Service {
             SessionErrorKind::AlreadyExists => Problem::unknown("thread"),
             _ => error.into(),
         })
+    }
+
+    /// Stores a new run, with its thread if there is none yet, and counts it for the quotas.
+    async fn store_new(&self, new: &NewRun, own: Option<OwnedThread<'_>>, open: &[Run]) -> Result<OwnedRun, Problem> {
+        self.count_run(&new.actor, &new.input).await?;
+        let is_new = own.is_none();
+        let own = match own {
+            Some(own) => Ok(own),
+            None => self.create(new).await,
+        };
+        let own = match own {
+            Ok(own) => own,
+            Err(problem) => {
+                self.uncount_run(&new.actor, &new.input).await;
+                return Err(problem);
+            }
+        };
+        let run = own.with_run(&new.run);
+        let feed = Arc::new(Feed::here(Vec::new()));
+        let log = self.new_log(RunJob::clone(&run), own.session().end, feed, None);
+        if let Err(problem) = self.store_run(&log, &new.input, open).await {
+            // After other errors, it is not known whether the run was stored.
+            if matches!(problem.code(), ProblemCode::QueueFull | ProblemCode::TooManyRuns) {
+                self.uncount_run(&new.actor, &new.input).await;
+                if is_new {
+                    own.remove_empty().await;
+                }
+            }
+            return Err(problem);
+        }
+        Ok(run)
     }
 
     /// Stores the run, and ends those that wait for a person if it continues or replaces them.

@@ -14,6 +14,7 @@ use agcore_llm::Random;
 use agcore_schedule::ScheduleStore;
 use agcore_session::{
     CheckpointStore, Run, RunFilter, RunScope, Session, SessionError, SessionErrorKind, SessionStore,
+    quota::{QuotaDefaults, QuotaStore},
 };
 use agcore_webhook::WebhookStore;
 use tokio::sync::{Mutex, Notify};
@@ -36,7 +37,7 @@ use crate::{
     run::RunJob,
     settings::{BusyPolicy, Limits},
     stored::SharedCatalog,
-    webhooks::WebhookSender,
+    webhooks::{Hooks, WebhookSender},
 };
 
 /// The longest time for which a probe waits for the database.
@@ -56,6 +57,10 @@ pub(crate) struct Service {
     pub(crate) schedules: Option<Schedules>,
     /// The webhooks of users, if the server keeps them.
     pub(crate) webhooks: Option<Webhooks>,
+    /// The quotas of tenants and users, if the server has some.
+    pub(crate) quotas: Option<Quotas>,
+    /// The hooks with which other programs start runs.
+    pub(crate) hooks: Hooks,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) random: Random,
     pub(crate) limits: Limits,
@@ -123,6 +128,19 @@ impl Webhooks {
     }
 }
 
+/// The quotas of tenants and users, if a server has some.
+pub(crate) struct Quotas {
+    pub(super) store: Arc<dyn QuotaStore>,
+    /// The quotas of each tenant, unless it has its own.
+    pub(super) defaults: QuotaDefaults,
+}
+
+impl Quotas {
+    pub(crate) fn new(store: Arc<dyn QuotaStore>, defaults: QuotaDefaults) -> Self {
+        Self { store, defaults }
+    }
+}
+
 /// A lock for each session that is in use.
 #[derive(Default)]
 pub(crate) struct Admission(std::sync::Mutex<HashMap<(String, String), SessionLock>>);
@@ -157,7 +175,14 @@ impl Service {
 
     /// Returns the sessions of an agent that write to a log, with what they cost.
     pub(super) fn sessions_of(&self, agent: &ServedAgent, log: &Arc<RunLog>) -> StoredSessions {
-        let sessions = agent.bundle.stored_sessions_in(Arc::clone(&log.store));
+        let mut bundle = agent.bundle.clone();
+        if let Some(budget) = log.budget() {
+            bundle = bundle.with_shared_budget(budget);
+        }
+        if let Some(check) = log.stop_check() {
+            bundle = bundle.with_stop_check(check);
+        }
+        let sessions = bundle.stored_sessions_in(Arc::clone(&log.store));
         // A run waits until the database works again: ending it would not help.
         let sessions = sessions
             .with_actor(log.job.actor.clone())
@@ -218,25 +243,28 @@ impl Service {
             clock: Arc::clone(&self.clock),
             settings: self.encoder,
             flushes: self.flushes.clone(),
+            parked: self.leasing.draining.token(),
         };
         RunLog::new(job, context, end, feed, lease)
     }
 
     /// Returns a new id.
     pub(crate) fn new_id(&self, prefix: &str) -> String {
-        let millis = self
-            .clock
-            .now()
-            .duration_since(std::time::SystemTime::UNIX_EPOCH)
-            .map_or(0, |since| since.as_millis());
-        let random = || format!("{:.12}", (self.random)());
-        let digits: String = [random(), random()]
-            .concat()
-            .chars()
-            .filter(char::is_ascii_digit)
-            .collect();
-        format!("{prefix}-{millis:x}-{digits}")
+        new_id(prefix, &*self.clock, &self.random)
     }
+}
+
+/// Returns a new id.
+pub(crate) fn new_id(prefix: &str, clock: &dyn Clock, random: &Random) -> String {
+    let since = clock.now().duration_since(std::time::SystemTime::UNIX_EPOCH);
+    let millis = since.map_or(0, |since| since.as_millis());
+    let random = || format!("{:.12}", random());
+    let digits: String = [random(), random()]
+        .concat()
+        .chars()
+        .filter(char::is_ascii_digit)
+        .collect();
+    format!("{prefix}-{millis:x}-{digits}")
 }
 
 /// Returns whether a session is a thread of a client. The agents of flows work in sessions of their own, and so do contexts. These

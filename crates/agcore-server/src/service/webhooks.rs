@@ -67,11 +67,22 @@ impl Service {
     /// # Errors
     /// `not_found` if there is none, also if the webhook belongs to someone else.
     pub(crate) async fn own_webhook(&self, actor: &Actor, id: &str) -> Result<OwnedWebhook<'_>, Problem> {
+        let found = self.tenant_webhook(&actor.tenant, id).await?;
+        match is_own(&found.webhook, actor) {
+            true => Ok(found),
+            false => Err(Problem::unknown("webhook")),
+        }
+    }
+
+    /// Returns a webhook of any user of a tenant, or of the tenant, for its administrators.
+    ///
+    /// # Errors
+    /// `not_found` if there is none.
+    pub(crate) async fn tenant_webhook(&self, tenant: &str, id: &str) -> Result<OwnedWebhook<'_>, Problem> {
         let webhooks = self.kept_webhooks()?;
         check_id("webhook", id).map_err(|_| Problem::unknown("webhook"))?;
-        let found = webhooks.store.webhook(&actor.tenant, id).await?;
-        let webhook = found.filter(|webhook| is_own(webhook, actor));
-        webhook
+        let found = webhooks.store.webhook(tenant, id).await?;
+        found
             .map(|webhook| OwnedWebhook { webhooks, webhook })
             .ok_or_else(|| Problem::unknown("webhook"))
     }
@@ -87,15 +98,31 @@ impl Service {
         after: Option<String>,
         limit: u64,
     ) -> Result<(Vec<Webhook>, Option<String>), Problem> {
+        let user = Some(actor.user.to_string());
+        let (mut found, next) = self.tenant_webhooks(&actor.tenant, user, after, limit).await?;
+        found.retain(|webhook| is_own(webhook, actor));
+        Ok((found, next))
+    }
+
+    /// Returns webhooks of a tenant, or of one of its users, after one, in the order of their ids, and the id after which the next
+    /// page begins.
+    ///
+    /// # Errors
+    /// When the server keeps no webhooks, or the store fails.
+    pub(crate) async fn tenant_webhooks(
+        &self,
+        tenant: &str,
+        user: Option<String>,
+        after: Option<String>,
+        limit: u64,
+    ) -> Result<(Vec<Webhook>, Option<String>), Problem> {
         let webhooks = self.kept_webhooks()?;
-        let mut filter = WebhookFilter::new(actor.tenant.clone())
-            .with_user(actor.user.clone())
-            .with_limit(limit);
+        let mut filter = WebhookFilter::new(tenant).with_limit(limit);
+        filter.user = user.map(Into::into);
         filter.after = after;
-        let mut found = webhooks.store.webhooks(&filter).await?;
+        let found = webhooks.store.webhooks(&filter).await?;
         let is_full = found.len() as u64 >= limit;
         let next = found.last().filter(|_| is_full).map(|webhook| webhook.id.clone());
-        found.retain(|webhook| is_own(webhook, actor));
         Ok((found, next))
     }
 

@@ -3,6 +3,8 @@
 mod claims;
 mod renewals;
 mod feeds;
+mod reports;
+mod administration;
 
 use agcore_session::{CancelRequest, SessionError};
 

@@ -9,6 +9,7 @@
 
 mod support;
 
+mod admin;
 mod approvals;
 mod bad_input;
 mod bill;
@@ -22,20 +23,25 @@ mod flow_crash;
 mod flows;
 mod gather;
 mod hidden;
+mod hooks;
 #[cfg(target_os = "linux")]
 mod hostile;
 #[cfg(feature = "jwt")]
 mod jwt;
+mod lease_margin;
 mod lifecycle;
 mod limits;
 mod models;
 mod outage;
+#[cfg(unix)]
+mod pauses;
 mod ownership;
 mod planner;
 mod postgres;
 mod profiles;
 #[cfg(feature = "jwt")]
 mod published_keys;
+mod quotas;
 mod reconnect;
 mod restart;
 mod routes;
@@ -46,6 +52,7 @@ mod spans;
 mod subagents;
 mod tenants;
 mod tool_outage;
+mod upgrades;
 #[cfg(feature = "http-sender")]
 mod webhooks;
 mod workers;

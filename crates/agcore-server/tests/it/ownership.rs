@@ -1,11 +1,14 @@
 //! Other users do not find what belongs to a user: a walk over all operations of the document.
 
+mod administrators;
+
 use std::{collections::BTreeSet, sync::Arc};
 
 use agcore_chat::{Actor, SystemClock};
 use agcore_files::LocalStorage;
 use agcore_schedule::InMemorySchedules;
 use agcore_server::{WebhookMessage, WebhookSender};
+use agcore_session::quota::{InMemoryQuotas, QuotaDefaults};
 use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
 use agcore_webhook::{Attempt, InMemoryWebhooks};
 use async_trait::async_trait;
@@ -13,6 +16,7 @@ use http::Method;
 use serde_json::{Value, json};
 
 use crate::{
+    admin::with_administrators,
     support::{Answer, Running, builder, call, input, store},
     tenants::{bearer, tokens},
 };
@@ -32,6 +36,8 @@ enum Case {
     Starts(&'static [(&'static str, Option<&'static str>)]),
     /// Requests without ids, whose answers contain nothing of others.
     Lists(&'static str, Option<&'static str>),
+    /// Requests of administrators, with `acme` as the tenant. Users are refused.
+    Administers(&'static str, Option<&'static str>),
 }
 
 /// A request with placeholders of ids.
@@ -42,9 +48,11 @@ struct Request {
     body: Option<&'static str>,
     /// Whether it creates a thread if none has this id.
     creates: bool,
+    /// Whether it is one of administrators.
+    administers: bool,
 }
 
-const METHODS: [&str; 4] = ["GET", "POST", "PATCH", "DELETE"];
+const METHODS: [&str; 5] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 
 const ANSWER: &str = r#"{"answers":[{"interruptId":"{q}","status":"resolved","payload":true}]}"#;
 const SAME: &str = r#"{"threadId":"{t}","runId":"r1","messages":[{"id":"r1-m","role":"user","content":"Hello"}]}"#;
@@ -110,7 +118,11 @@ fn case(operation: &str) -> Option<Case> {
         "GET /api/v1/agent/schedules/{schedule}/occurrences" => {
             Case::Ids(&[("/api/v1/agent/schedules/{s}/occurrences", None)])
         }
-        _ => return webhook_case(operation).or_else(|| report_case(operation)),
+        _ => {
+            return webhook_case(operation)
+                .or_else(|| report_case(operation))
+                .or_else(|| administrators::case(operation));
+        }
     })
 }
 
@@ -138,8 +150,11 @@ fn webhook_case(operation: &str) -> Option<Case> {
 fn report_case(operation: &str) -> Option<Case> {
     Some(match operation {
         "GET /api/v1/agent/usage" => Case::Ids(&[("/api/v1/agent/usage?threadId={t}", None)]),
+        "GET /api/v1/agent/quotas" => Case::Lists("/api/v1/agent/quotas", None),
         "GET /api/v1/agent/agents" => Case::Lists("/api/v1/agent/agents", None),
         "GET /api/v1/agent/models" => Case::Lists("/api/v1/agent/models", None),
+        // Tokens of users give no access: it is the signature that counts.
+        "POST /hooks/{hook}" => Case::Lists("/hooks/anns", Some("{}")),
         "GET /metrics" => Case::Lists("/metrics", None),
         "GET /health" => Case::Lists("/health", None),
         "GET /ready" => Case::Lists("/ready", None),
@@ -204,9 +219,14 @@ impl Fixture {
             ScriptStep::text("Secret.").then_hang(),
         ]);
         let files = LocalStorage::open(folder.path()).unwrap();
-        let builder = builder(&provider, &store)
+        let builder = with_administrators(builder(&provider, &store))
+            .with_quotas(
+                Arc::new(InMemoryQuotas::new(Arc::new(SystemClock::new()))),
+                QuotaDefaults::default(),
+            )
             .with_authenticator(tokens)
             .with_files(Arc::new(files))
+            .with_hook(crate::hooks::bearer_hook("anns").with_owner(Actor::new("acme", "ann")))
             .with_schedules(Arc::new(InMemorySchedules::new(Arc::new(SystemClock::new()))))
             .with_webhooks(
                 Arc::new(InMemoryWebhooks::new(Arc::new(SystemClock::new()))),
@@ -292,10 +312,14 @@ impl Fixture {
                 &self.message,
             ];
             let known = self.ask(request, token, ids).await;
+            if request.administers {
+                known.assert_problem(403, "forbidden");
+            }
             for secret in ["Secret.", "secret-call", "secret.json", &self.question] {
                 assert!(!known.text.contains(secret), "{what}: {}", known.text);
             }
             if is_allowed
+                || request.administers
                 || !NAMES
                     .iter()
                     .any(|name| path.contains(name) || body.is_some_and(|body| body.contains(name)))
@@ -345,10 +369,15 @@ fn requests_of(operation: &str) -> Vec<Request> {
         path,
         body,
         creates: false,
+        administers: false,
     };
     match case(operation) {
         None => panic!("{operation} is not in the walk; add how it is tried with ids of other users"),
         Some(Case::Lists(path, body)) => vec![request(path, body)],
+        Some(Case::Administers(path, body)) => vec![Request {
+            administers: true,
+            ..request(path, body)
+        }],
         Some(Case::Ids(requests)) => requests.iter().map(|(path, body)| request(path, *body)).collect(),
         Some(Case::Starts(requests)) => {
             let creates = |body: &str| [SAME, OTHER, NEW].contains(&body);

@@ -3,7 +3,10 @@
 use agcore_server::ProblemCode;
 use serde_json::Value;
 
-use crate::support::{Running, builder, input, store, texts};
+use crate::{
+    admin::with_administrators,
+    support::{Running, builder, input, store, texts},
+};
 
 #[tokio::test]
 async fn operators_see_health_readiness_and_numbers() {
@@ -25,7 +28,7 @@ async fn operators_see_health_readiness_and_numbers() {
 
 #[tokio::test]
 async fn the_document_has_every_route_and_code() {
-    let server = Running::start(builder(&texts([]), &store())).await;
+    let server = Running::start(with_administrators(builder(&texts([]), &store()))).await;
     let document = server.get("/openapi.json").await.json();
     let paths = document["paths"].as_object().unwrap();
     for (path, methods) in paths {
@@ -42,7 +45,7 @@ async fn the_document_has_every_route_and_code() {
         }
     }
     let text = document.to_string();
-    let rare = [ProblemCode::MethodNotAllowed, ProblemCode::Unauthenticated];
+    let rare = [ProblemCode::MethodNotAllowed];
     for code in ProblemCode::ALL.iter().filter(|code| !rare.contains(code)) {
         assert!(text.contains(code.as_str()), "{}", code.as_str());
     }
@@ -59,7 +62,7 @@ async fn the_document_has_every_route_and_code() {
 
 #[tokio::test]
 async fn the_guide_lists_every_route() {
-    let server = Running::start(builder(&texts([]), &store())).await;
+    let server = Running::start(with_administrators(builder(&texts([]), &store()))).await;
     let document = server.get("/openapi.json").await.json();
     server.stop().await;
     let guide = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/guide/service.md");

@@ -5,7 +5,7 @@ use std::{
         Arc, Mutex,
         atomic::{AtomicBool, Ordering},
     },
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use agcore_chat::SystemClock;
@@ -19,7 +19,7 @@ use agcore_testkit::{
     stores::faulty::{FaultPlan, FaultyStore, StoreFault},
 };
 use serde_json::{Value, json};
-use tokio::task::JoinHandle;
+use tokio::{sync::watch, task::JoinHandle};
 use tokio_util::sync::CancellationToken;
 
 use crate::support::{Running, Store, builder, call, input, store, text_of, texts};
@@ -122,7 +122,7 @@ async fn a_worker_reports_its_slots_and_whether_its_leases_hold() {
         .await;
     assert_eq!(
         worker.get("/ready").await.json(),
-        json!({"status": "ready", "slots": 3, "freeSlots": 2, "runs": 1})
+        json!({"status": "ready", "slots": 3, "freeSlots": 2, "runs": 1, "claims": true})
     );
     assert_eq!(worker.get("/health").await.status.as_u16(), 200);
     assert!(worker.get("/metrics").await.text.contains("agcore_runs_active 1"));
@@ -136,6 +136,26 @@ async fn a_worker_reports_its_slots_and_whether_its_leases_hold() {
     worker.get("/ready").await.assert_problem(503, "store_unavailable");
     worker.kill().await;
     api.kill().await;
+}
+
+#[tokio::test]
+async fn claims_follow_soon_after_an_outage() {
+    let (claims, mut claimed) = watch::channel(Vec::new());
+    let plan = FaultPlan::from_fn(move |_, method| {
+        let is_claim = method == "claim";
+        claims.send_if_modified(|claims| {
+            claims.extend(is_claim.then(Instant::now));
+            is_claim
+        });
+        (is_claim && claims.borrow().len() < 12).then_some(StoreFault::Fail)
+    });
+    let faulty = Arc::new(FaultyStore::new(store(), plan));
+    let worker = Working::start(worker(&texts([]), &(faulty as Store)));
+    let claims = claimed.wait_for(|claims| claims.len() >= 12).await.unwrap().clone();
+    // An idle worker claims every 80 ms.
+    let longest = claims.windows(2).map(|two| two[1] - two[0]).max();
+    assert!(longest < Some(Duration::from_secs(2)), "{longest:?}");
+    worker.stop().await;
 }
 
 #[tokio::test]

@@ -3,6 +3,8 @@
 use agcore_chat::Actor;
 use serde_json::{Map, Value};
 
+use crate::auth::Administrator;
+
 /// The difference between two clocks that is tolerated, in seconds.
 const LEEWAY: i64 = 60;
 
@@ -16,6 +18,17 @@ pub(super) struct Expected {
     pub(super) issuer: Option<String>,
     pub(super) user_claim: String,
     pub(super) tenant_claim: Option<String>,
+    /// The claim and the value in it that make an administrator.
+    pub(super) admin: Option<(String, String)>,
+}
+
+/// Whose token this is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Identity {
+    /// The token of a user.
+    User(Actor),
+    /// The token of an administrator.
+    Administrator(Administrator),
 }
 
 impl Expected {
@@ -25,11 +38,12 @@ impl Expected {
             issuer: None,
             user_claim: "sub".to_owned(),
             tenant_claim: None,
+            admin: None,
         }
     }
 
-    /// Returns the user of these claims, at a time in seconds since 1970. A claim of a wrong type is as bad as a wrong claim.
-    pub(super) fn actor(&self, claims: &Map<String, Value>, now: i64) -> Option<Actor> {
+    /// Returns whose claims these are, at a time in seconds since 1970. A claim of a wrong type is as bad as a wrong claim.
+    pub(super) fn identity(&self, claims: &Map<String, Value>, now: i64) -> Option<Identity> {
         let is_known_issuer = match &self.issuer {
             Some(issuer) => claims.get("iss")?.as_str()? == issuer,
             None => true,
@@ -43,10 +57,25 @@ impl Expected {
             return None;
         }
         let user = name(claims.get(&self.user_claim)?)?;
-        match &self.tenant_claim {
-            Some(claim) => Some(Actor::new(name(claims.get(claim)?)?, user)),
-            None => Some(Actor::user(user)),
+        let tenant = match &self.tenant_claim {
+            Some(claim) => Some(name(claims.get(claim)?)?),
+            None => None,
+        };
+        let is_admin = self
+            .admin
+            .as_ref()
+            .is_some_and(|(claim, value)| claims.get(claim).is_some_and(|claim| has(claim, value)));
+        if is_admin {
+            let administrator = Administrator::new(user);
+            return Some(Identity::Administrator(match tenant {
+                Some(tenant) => administrator.with_tenant(tenant),
+                None => administrator,
+            }));
         }
+        Some(Identity::User(match tenant {
+            Some(tenant) => Actor::new(tenant, user),
+            None => Actor::user(user),
+        }))
     }
 
     fn is_audience(&self, claim: &Value) -> bool {
@@ -65,6 +94,15 @@ fn seconds(time: &Value) -> Option<i64> {
         reason = "times that are too large become the largest one"
     )]
     time.as_i64().or_else(|| time.as_f64().map(|time| time as i64))
+}
+
+/// Returns whether a claim has a value: as one of a list, or as one of the words of a text, such as those of `scope`.
+fn has(claim: &Value, value: &str) -> bool {
+    match claim {
+        Value::String(text) => text == value || text.split(' ').any(|word| word == value),
+        Value::Array(values) => values.iter().any(|known| known == value),
+        _ => false,
+    }
 }
 
 fn name(claim: &Value) -> Option<&str> {
@@ -87,8 +125,13 @@ mod tests {
         }
         let mut rules = Expected::new("agcore".to_owned());
         (rules.issuer, rules.tenant_claim) = (Some("id".to_owned()), Some("org".to_owned()));
-        let actor = rules.actor(claims.as_object().unwrap(), 1000);
-        assert_eq!(actor.map(|actor| actor.to_string()).as_deref(), expected, "{change}");
+        rules.admin = Some(("scope".to_owned(), "agcore:admin".to_owned()));
+        let identity = rules.identity(claims.as_object().unwrap(), 1000);
+        let name = identity.map(|identity| match identity {
+            Identity::User(actor) => actor.to_string(),
+            Identity::Administrator(admin) => format!("{} of {:?}", admin.name, admin.tenants),
+        });
+        assert_eq!(name.as_deref(), expected, "{change}");
     }
 
     #[test]
@@ -119,6 +162,29 @@ mod tests {
         }
         check(json!({"org": null}), None);
         check(json!({"sub": "bob", "org": "b"}), Some("b/bob"));
+    }
+
+    #[test]
+    fn a_value_of_a_claim_makes_an_administrator_of_the_tenant() {
+        let (user, admin) = (Some("acme/ann"), Some("ann of [\"acme\"]"));
+        for scope in [
+            json!("agcore:admin"),
+            json!("openid agcore:admin"),
+            json!(["x", "agcore:admin"]),
+        ] {
+            check(json!({ "scope": scope }), admin);
+            check(json!({"scope": scope, "org": null}), None);
+            check(json!({"scope": scope, "exp": 1}), None);
+        }
+        for scope in [
+            json!("agcore:administrator"),
+            json!(""),
+            json!({"agcore:admin": true}),
+            json!(true),
+            json!([1]),
+        ] {
+            check(json!({ "scope": scope }), user);
+        }
     }
 
     #[test]

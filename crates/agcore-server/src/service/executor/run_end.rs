@@ -51,7 +51,7 @@ impl Service {
 
     /// Ends a run whose end could not be stored.
     pub(in crate::service) async fn end_again(&self, log: &Arc<RunLog>, status: RunStatus, entry: LogInput) -> Attempt {
-        if self.parking.is_cancelled() {
+        if log.parked.is_cancelled() {
             return Attempt::Parked;
         }
         match log.feed.is_over() {

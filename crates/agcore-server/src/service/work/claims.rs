@@ -3,7 +3,7 @@
 use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
 use agcore_session::{
-    ClaimRequest, Claims, DeadLetter, EventFilter, Release, ReleaseReason, Run, RunStatus, SessionError,
+    ClaimRequest, Claims, DeadLetter, EventFilter, Release, ReleaseReason, Run, RunChange, RunStatus, SessionError,
     SessionErrorKind,
 };
 use futures_util::FutureExt;
@@ -18,7 +18,7 @@ use crate::{
 /// The pause after which a run is tried again that could not be opened.
 const RETRY: Duration = Duration::from_secs(1);
 
-/// The longest pause between two claims while the store fails.
+/// The longest pause between two claims while the store fails, of a process whose claims are less frequent while no run is found.
 const OUTAGE: Duration = Duration::from_secs(5);
 
 /// The pause after which a run that waits for an answer to an earlier one is tried again, unless the answer ends it.
@@ -71,15 +71,15 @@ impl Service {
         let leasing = &self.leasing;
         let (poll, idle) = (leasing.settings.poll, leasing.idle_pause());
         let mut pause = poll;
-        let mut holder = self.new_id("claim");
+        let mut holder = leasing.holder(&self.new_id("claim"));
         while !self.stopping.is_cancelled() && !self.parking.is_cancelled() {
             let free = leasing.slots.available_permits();
-            if free > 0 {
+            if free > 0 && leasing.claims() {
                 let asked = Moment::now(&*self.clock);
                 match self.claim(&holder, free).await {
                     Ok(claims) => {
                         leasing.note_answer(asked.monotonic());
-                        holder = self.new_id("claim");
+                        holder = leasing.holder(&self.new_id("claim"));
                         let found = claims.leases.len();
                         self.take(claims, asked).await;
                         pause = if found > 0 { poll } else { (pause * 2).min(idle) };
@@ -87,7 +87,8 @@ impl Service {
                     // The same holder asks again: the leases may have been given to it.
                     Err(error) => {
                         tracing::warn!(?error, "no runs were claimed; the next attempt is soon");
-                        pause = (pause * 2).min(OUTAGE);
+                        // When the store works again, the runs whose leases have expired meanwhile wait for no longer than others.
+                        pause = (pause * 2).min(idle).min(OUTAGE);
                     }
                 }
             }
@@ -243,8 +244,13 @@ impl Service {
         if log.feed.is_cancel_requested() {
             log.token.cancel();
         }
+        // A turn that continues expects that its run is running, which one that was queued again is not.
+        let started = log
+            .feed
+            .is_restarted()
+            .then(|| RunChange::new(&*log.job.run, RunStatus::Running));
         // Ends what the worker before has left open, such as a text.
-        log.flush().await?;
+        log.append(started.into_iter().collect(), Vec::new()).await?;
         Ok(log)
     }
 

@@ -197,6 +197,11 @@ impl Service {
         let Some(session) = self.store().get_session(tenant, thread).await? else {
             return Ok(true);
         };
+        let known = self.stored_run(job, &job.run).await?;
+        if known.is_none_or(|known| known.lease.dead_at.is_none()) {
+            // It was started again, or discarded with its end.
+            return Ok(true);
+        }
         let filter = EventFilter::new().with_run(&*job.run);
         let events = self.store().events(tenant, thread, &filter).await?;
         let feed = Arc::new(Feed::here(events.into_iter().map(LogItem::from).collect()));

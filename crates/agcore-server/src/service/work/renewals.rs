@@ -26,7 +26,9 @@ impl Service {
                 () = self.parking.cancelled() => return,
                 () = self.clock.sleep(look.min(pause)) => {}
             }
-            let held = self.active.leased();
+            let mut held = self.active.leased();
+            // Others may have those that are over.
+            held.retain(|(_, lease)| !lease.is_over());
             let now = self.clock.monotonic();
             let is_due = now.saturating_sub(renewed) >= pause;
             if held.is_empty() {
@@ -77,7 +79,9 @@ impl Service {
         let Some(lease) = &log.lease else { return true };
         let asked = Moment::now(&*self.clock);
         // If the store does not answer, the clocks decide.
-        if let Ok(renewals) = self.leasing.leases.renew(&[lease.lease().clone()]).await {
+        if !lease.is_over()
+            && let Ok(renewals) = self.leasing.leases.renew(&[lease.lease().clone()]).await
+        {
             renewals.into_iter().for_each(|renewal| lease.renewed(renewal, asked));
         }
         !lease.is_over()

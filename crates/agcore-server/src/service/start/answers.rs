@@ -4,15 +4,15 @@ use agcore_agui::{AnswerError, ResumeEntry};
 use agcore_chat::{Actor, Question};
 use agcore_session::{Approval, ApprovalStatus, Run, RunFilter, RunStatus};
 
-use super::{
-    owned::OwnedRun,
-    start::NewRun,
-    state::{Service, check_id},
-};
+use super::NewRun;
 use crate::{
     flows::{FlowAnswer, FlowInput, FlowPlace, FlowQuestion, FlowValues},
     problem::{Problem, ProblemCode},
     run::{GivenAnswer, RunInput},
+    service::{
+        owned::OwnedRun,
+        state::{Service, check_id},
+    },
 };
 
 impl Service {

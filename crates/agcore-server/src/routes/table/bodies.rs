@@ -1,0 +1,50 @@
+//! The schemas and examples of bodies that are written by hand.
+
+use serde_json::{Value, json};
+
+/// Returns the schema of the members of a `RunAgentInput` that the server reads. AG-UI publishes the whole schema.
+pub(super) fn run_input(required: &[&str]) -> Value {
+    let id = json!({"type": "string", "minLength": 1, "maxLength": 128});
+    json!({
+        "type": "object",
+        "description": "The RunAgentInput of AG-UI. `forwardedProps.agent` chooses an agent.",
+        "required": required,
+        "properties": {
+            "threadId": id,
+            "runId": id,
+            "messages": {"type": "array", "items": {
+                "type": "object",
+                "required": ["id", "role"],
+                "properties": {"id": {"type": "string"}, "role": {"type": "string"}, "content": {}},
+            }},
+            "resume": {"type": "array", "items": {"type": "object"}},
+            "forwardedProps": {
+                "description": "`agent` chooses an agent or a flow. For flows: `variables` of the flow, the ids of `files`, and `job` for a run without a user.",
+            },
+        },
+    })
+}
+
+/// Returns an example of the input of a run.
+pub(super) fn message() -> Value {
+    json!({"messages": [{"id": "message-1", "role": "user", "content": "Hello"}]})
+}
+
+/// Returns an example of a schedule.
+pub(super) fn daily() -> Value {
+    json!({
+        "title": "News of the morning",
+        "timing": {"cron": "0 7 * * 1-5", "zone": "Europe/Berlin"},
+        "input": message(),
+    })
+}
+
+/// Returns an example of a webhook.
+pub(super) fn hook() -> Value {
+    json!({"url": "https://example.com/hook", "events": ["run.completed", "run.failed"]})
+}
+
+/// Returns the schema of what other programs deliver.
+pub(super) fn any_event() -> Value {
+    json!({"description": "An event of another program, as JSON. A form with the JSON in its field `payload` is read as well."})
+}
