@@ -25,7 +25,7 @@ mod serve;
 
 pub(crate) use self::{
     approvals::{ApprovalsCommand, ListApprovalsArgs},
-    catalog::{CatalogCommand, CheckArgs, PriceArgs},
+    catalog::{CatalogCommand, CheckArgs, PriceArgs, UpdateArgs},
     chat::{ChatArgs, OutputFormat},
     cost::{CostArgs, CostGroup},
     eval::{DiffArgs, EvalArgs, EvalCommand, SuiteArgs},
@@ -35,7 +35,7 @@ pub(crate) use self::{
     model_option::ModelOption,
     reports::{ModelsArgs, ReportArgs},
     run::RunArgs,
-    serve::{Busy, RoleName, ServeArgs, ServeCommand, TokensCommand, WorkerArgs},
+    serve::{Busy, HookRequestArgs, HooksCommand, RoleName, ServeArgs, ServeCommand, TokensCommand, WorkerArgs},
     session::SessionArgs,
     sessions::{
         DeleteArgs, ExportArgs, ExportFormat, ListArgs, RenameArgs, ReplayArgs, SearchArgs, SessionsCommand, ShowArgs,
@@ -50,6 +50,7 @@ pub(crate) use self::{
 };
 
 pub(crate) use self::stored::{
+    admin::*,
     documents::{
         CatalogDocumentCommand, ListProfilesArgs, ProfileArgs, ProfilesCommand, PutArgs, PutProfilesArgs,
         ShowCatalogArgs,
@@ -59,15 +60,10 @@ pub(crate) use self::stored::{
         KnowledgeListArgs, KnowledgeSearchArgs, KnowledgeShowArgs, PageArgs,
     },
     memory::{ForgetArgs, MemoryCommand, MemoryListArgs},
-    schedules::{
-        AddScheduleArgs, CatchUpPolicy, ListSchedulesArgs, OverlapPolicy, ScheduleArgs, SchedulesCommand,
-        ShowScheduleArgs,
-    },
+    quotas::*,
+    schedules::*,
     store::{BackupArgs, EraseUserArgs, FileArgs, PruneArgs, StoreCommand, UserArgs},
-    webhooks::{
-        AddWebhookArgs, DeliveriesArgs, ListWebhooksArgs, ReplayMessageArgs, ShowWebhookArgs, StateName, WebhookArgs,
-        WebhooksCommand,
-    },
+    webhooks::*,
 };
 
 use std::{
@@ -85,7 +81,7 @@ use self::{
     cost::COST_HELP,
     eval::EVAL_HELP,
     help::{USAGE, epilogue, manual::MAN_HELP, option_help::with_option_help},
-    reports::{CONFIG_HELP, DOCTOR_HELP, MODELS_HELP},
+    reports::{COMPLETION_HELP, CONFIG_HELP, DOCTOR_HELP, MODELS_HELP, SCHEMA_HELP},
     run::RUN_HELP,
     serve::{SERVE_HELP, WORKER_HELP},
     setup::{
@@ -183,6 +179,18 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: WebhooksCommand,
     },
+    /// Limit what tenants and users of servers may use, and show what they have used
+    #[command(arg_required_else_help = true)]
+    Quotas {
+        #[command(subcommand)]
+        command: QuotasCommand,
+    },
+    /// Look after tenants, workers and dead letters of servers, and make tokens for administrators
+    #[command(arg_required_else_help = true)]
+    Admin {
+        #[command(subcommand)]
+        command: AdminCommand,
+    },
     /// Run the cases of a file and report the problems, or compare two reports
     #[command(after_help = EVAL_HELP)]
     Eval(Box<EvalArgs>),
@@ -250,7 +258,7 @@ pub(crate) enum Command {
     /// List the models that a server offers
     #[command(after_help = MODELS_HELP)]
     Models(ModelsArgs),
-    /// Check a catalog of models, or compute costs from prices
+    /// Check a catalog of models, update list prices, or compute costs from prices
     #[command(arg_required_else_help = true)]
     Catalog {
         #[command(subcommand)]
@@ -381,19 +389,6 @@ Examples:
   agcore demo
   agcore demo --chat
   agcore demo --serve 8080";
-
-const SCHEMA_HELP: &str = "\
---output-format json prints the last of these lines alone, the one whose type is `result`. Readers must ignore types and \
-members that they do not know. The version (`v`) changes only if that is not enough.
-
-Example:
-  agcore schema > agcore-output.schema.json";
-
-const COMPLETION_HELP: &str = "\
-Examples:
-  agcore completion bash > ~/.local/share/bash-completion/completions/agcore
-  agcore completion zsh > ~/.zfunc/_agcore          (with ~/.zfunc in fpath)
-  agcore completion fish > ~/.config/fish/completions/agcore.fish";
 
 #[cfg(test)]
 mod tests {

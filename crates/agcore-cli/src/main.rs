@@ -26,6 +26,8 @@ mod question_terminal;
 mod trust_dialog;
 mod turn;
 mod workbench;
+#[cfg(feature = "serve")]
+mod hook_config;
 mod command;
 
 use std::{
@@ -285,6 +287,8 @@ async fn run_command(args: Args, interrupts: Interrupts, output: Option<Output>)
         Command::Worker(worker) => command::serve::run(&worker.into(), &interrupts, color).await,
         Command::Schedules { command } => command::stored::schedules::run(&command).await,
         Command::Webhooks { command } => command::stored::webhooks::run(&command).await,
+        Command::Quotas { command } => command::stored::quotas::run(&command).await,
+        Command::Admin { command } => command::stored::admin::run(&command).await,
         Command::Flow { command } => command::flow::run(&command, &interrupts, color, output).await,
         Command::Eval(eval) => command::eval::run(&eval, &interrupts, color).await,
         Command::Tools { command } => command::tools::run(&command, &interrupts, color).await,
@@ -295,7 +299,7 @@ async fn run_command(args: Args, interrupts: Interrupts, output: Option<Output>)
         Command::Mcp { command } => command::mcp::run(&command, &interrupts, color).await,
         Command::Trust(trust) => command::setup::trust::run(&trust, &interrupts, color).await,
         Command::Models(models) => command::models::run(&models).await,
-        Command::Catalog { command } => command::catalog::run(&command),
+        Command::Catalog { command } => command::catalog::run(&command, &interrupts).await,
         Command::Cost(cost) => command::cost::run(&cost).await,
         Command::Config(config) => command::setup::config::run(&config),
         Command::Doctor(doctor) => command::setup::doctor::run(&doctor, color).await,

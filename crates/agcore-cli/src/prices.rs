@@ -1,41 +1,67 @@
 //! [`Prices`]: what model calls cost, by a catalog.
 
 pub(crate) mod catalog_file;
+pub(crate) mod snapshot;
 
 use std::{path::Path, sync::Arc};
 
 use agcore::{
     agent::StoredSessions,
-    catalog::{Catalog, CatalogBiller, ModelPrice, PriceList},
+    catalog::{Catalog, CatalogBiller, ListPrices, ModelPrice, PriceList},
     chat::{Clock, Money, PriceFn, PriceQuery, ReportedCost, Usage},
-    llm::SystemClock,
+    llm::{ProviderConfig, SystemClock},
     session::Billing,
 };
 use agcore_settings::{Chosen, places::user_catalog};
 
+use agcore_terminal::render::sanitized_line;
+
 use crate::exit::Failure;
 
-/// The prices of a catalog, and those of the settings.
+/// The prices of a catalog, those of the settings, and the list prices of the vendor.
 #[derive(Clone)]
 pub(crate) struct Prices {
     price: PriceFn,
     catalog: Arc<Catalog>,
     /// The names of models and their vendors.
     models: Vec<(String, String)>,
+    /// The list prices of the vendor, if the server is that of a vendor.
+    list: Option<ListPrices>,
     /// The files that they come from.
     pub(crate) source: String,
 }
 
 impl Prices {
-    /// Reads the catalog that was named, else the user's own, and adds the prices of the settings for models without a price in
-    /// it. Returns `None` if there are no prices.
+    /// Reads the catalog that was named, else the user's own. Models without a price in it have that of the settings, then that of
+    /// the list of the vendor, if the server of the provider is that of a vendor. Returns `None` if there are no prices.
     ///
     /// # Errors
-    /// When the catalog cannot be read or is wrong.
+    /// When the catalog, or the list that `agcore catalog update` has written, cannot be read or is wrong.
     pub(crate) fn read(
         named: Option<&Path>,
         settings: Option<&Chosen<Vec<ModelPrice>>>,
+        provider: &ProviderConfig,
     ) -> Result<Option<Self>, Failure> {
+        let own = Self::own(named, settings)?;
+        let Some((list, title)) = snapshot::list_prices(provider)? else {
+            return Ok(own.map(|(catalog, source)| Self::of(catalog, source)));
+        };
+        let (catalog, source) = match own {
+            None => (Catalog::of_prices(&title, PriceList::default()), title),
+            Some((catalog, source)) => (catalog, format!("{source} and {title}")),
+        };
+        let prices = Self::of(catalog.with_list(list.clone()), source);
+        Ok(Some(Self {
+            list: Some(list),
+            ..prices
+        }))
+    }
+
+    /// Reads the prices of the user with the names of their files.
+    fn own(
+        named: Option<&Path>,
+        settings: Option<&Chosen<Vec<ModelPrice>>>,
+    ) -> Result<Option<(Catalog, String)>, Failure> {
         let own = || user_catalog().filter(|path| path.exists());
         let catalog = match named.map(Path::to_owned).or_else(own) {
             None => None,
@@ -45,14 +71,14 @@ impl Prices {
             }
         };
         let Some(settings) = settings else {
-            return Ok(catalog.map(|(catalog, source)| Self::of(catalog, source)));
+            return Ok(catalog);
         };
         let list = PriceList::new(settings.value.iter().cloned());
         let list = list.map_err(|mut problems| Failure::usage(problems.remove(0).to_string()))?;
         let origin = settings.origin.to_string();
         Ok(Some(match catalog {
-            None => Self::of(Catalog::of_prices(&origin, list), origin),
-            Some((catalog, source)) => Self::of(catalog.with_prices(&list), format!("{source} and {origin}")),
+            None => (Catalog::of_prices(&origin, list), origin),
+            Some((catalog, source)) => (catalog.with_prices(&list), format!("{source} and {origin}")),
         }))
     }
 
@@ -65,6 +91,7 @@ impl Prices {
                 .map(|(vendor, model)| (model.name.clone(), vendor.name.clone()))
                 .collect(),
             source,
+            list: None,
             catalog: Arc::new(catalog),
         }
     }
@@ -80,9 +107,39 @@ impl Prices {
     }
 
     /// Returns whether there is a price for a model, at any time and in any currency.
-    pub(crate) fn has_model(&self, model: &str) -> bool {
+    pub(crate) fn has_price(&self, provider: &str, model: &str) -> bool {
         let mut prices = self.catalog.prices().prices().iter();
-        prices.any(|price| price.model == model)
+        let listed = || self.list.as_ref()?.model(provider, model);
+        prices.any(|price| price.model == model) || listed().is_some_and(|listed| !listed.model.prices.is_empty())
+    }
+
+    /// Returns the list prices of the vendor.
+    pub(crate) fn list(&self) -> Option<&ListPrices> {
+        self.list.as_ref()
+    }
+
+    /// Explains that a model of a vendor has no price, with the names that resemble it. Returns `None` if it has one, or if the
+    /// server is not that of a vendor: such servers may well be free.
+    pub(crate) fn unpriced(&self, provider: &str, model: &str) -> Option<String> {
+        let list = self.list.as_ref()?;
+        let vendor = list.vendor_of(provider)?;
+        if self.has_price(provider, model) || model.is_empty() {
+            return None;
+        }
+        let near: Vec<String> = list
+            .snapshot()
+            .nearest(vendor, model)
+            .into_iter()
+            .map(sanitized_line)
+            .collect();
+        let near = match near.is_empty() {
+            true => String::new(),
+            false => format!(" Models with a similar name: {}.", near.join(", ")),
+        };
+        Some(format!(
+            "The price of `{}` is not known, so its calls have no cost.{near} A price can be set in agcore.toml, under [prices].",
+            sanitized_line(model)
+        ))
     }
 
     /// Returns the catalog.

@@ -58,6 +58,9 @@ pub(crate) struct Sessions {
     /// The same store with the webhooks of users, if it is a database.
     #[cfg(feature = "serve")]
     webhooks: Option<Arc<dyn agcore::webhook::WebhookStore>>,
+    /// The same store with the quotas of tenants and users, if it is a database.
+    #[cfg(feature = "serve")]
+    quotas: Option<Arc<dyn agcore::session::quota::QuotaStore>>,
     /// Whether they outlive the process.
     is_kept: bool,
     /// Which of them are meant.
@@ -132,6 +135,12 @@ impl Sessions {
     #[cfg(feature = "serve")]
     pub(crate) fn webhooks(&self) -> Option<Arc<dyn agcore::webhook::WebhookStore>> {
         self.webhooks.clone()
+    }
+
+    /// Returns the quotas of tenants and users, if they are kept.
+    #[cfg(feature = "serve")]
+    pub(crate) fn quotas(&self) -> Option<Arc<dyn agcore::session::quota::QuotaStore>> {
+        self.quotas.clone()
     }
 
     /// Returns whether the sessions outlive the process.

@@ -50,6 +50,11 @@ pub fn user_catalog() -> Option<PathBuf> {
     config_directory(path_variable).map(|directory| directory.join("catalog.toml"))
 }
 
+/// Returns the path of the models and prices that `agcore catalog update` has written: `snapshot.jsonl` next to the settings.
+pub fn user_snapshot() -> Option<PathBuf> {
+    config_directory(path_variable).map(|directory| directory.join("snapshot.jsonl"))
+}
+
 /// Returns a message if the variable for the directory of the user's settings is ignored. A relative path would name a
 /// directory of the current folder, whose files are not the user's own.
 pub(crate) fn ignored_config_directory() -> Option<String> {

@@ -9,7 +9,7 @@ use std::{
 };
 
 use agcore::{
-    catalog::Catalog,
+    catalog::{Catalog, ListPrices},
     llm::{Call, LlmProvider, ProviderConfig, ProviderInfo, ReplyStream, wire::operation::ModelEntry},
 };
 use agcore_settings::vendor::check_timeouts;
@@ -23,6 +23,8 @@ pub struct ModelWindow {
     inner: Arc<dyn LlmProvider>,
     config: ProviderConfig,
     catalog: Option<Arc<Catalog>>,
+    /// The public lists of the vendor, which count if neither the settings nor the server have a window.
+    list: Option<ListPrices>,
     /// Lives as long as the program, because callers keep it without a lock. Each model that the user switches to has its own.
     info: RwLock<&'static ProviderInfo>,
     /// The models that the server lists; empty if it does not answer.
@@ -37,6 +39,7 @@ impl ModelWindow {
             inner,
             config,
             catalog,
+            list: None,
             info,
             listed: OnceCell::new(),
         };
@@ -44,10 +47,26 @@ impl ModelWindow {
         window
     }
 
+    /// Adds the windows in a public list of models, which count last.
+    #[must_use]
+    pub fn with_list(mut self, list: Option<ListPrices>) -> Self {
+        self.list = list;
+        self.use_model(&self.config.model);
+        self
+    }
+
     /// Notes which model is in use from now on.
     pub fn use_model(&self, model: &str) {
         let known = self.in_catalog(model).or_else(|| in_list(self.listed.get()?, model));
-        self.set(known.or(self.config.context_window.filter(|_| model == self.config.model)));
+        let known = known.or(self.config.context_window.filter(|_| model == self.config.model));
+        let listed = || {
+            self.list
+                .as_ref()?
+                .model(self.config.name(), model)?
+                .model
+                .context_window
+        };
+        self.set(known.or_else(listed));
     }
 
     /// Asks the server for its models, once, if the context window of the model in use is unknown. Does nothing if that fails or

@@ -86,6 +86,7 @@
 //! | `prompt` | Prompt templates and the message composer. |
 //! | `catalog` | A catalog of vendors, keys, models and prices, billing, and providers for its models. |
 //! | `prices` | The catalog and billing without the providers; enabled by `catalog`. |
+//! | `list-prices` | Models and list prices of many vendors, which are built in: a snapshot of public sources. |
 //! | `profile` | User profiles and the system prompt that describes a user, with documents in TOML and YAML. |
 //! | `agui` | Events for AG-UI front ends. |
 //! | `files` | Files as passages and tables: text, Markdown, HTML, JSON, CSV, XLSX, PDF, DOCX. |

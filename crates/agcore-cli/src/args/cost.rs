@@ -11,7 +11,8 @@ part of the sums. Neither is what a call has used whose answer broke off or whos
 incomplete. Calls for summaries and of sub-agents are included. With AGCORE_STORE and without --file, the sessions are those \
 of the server.
 
-agcore contains no prices, because vendors change them. Write those of your models to catalog.toml next to your own \
+Calls to the servers of many vendors have the list prices that the program contains; `agcore models --listed` shows them, and \
+`agcore catalog update` updates them. Write other prices, such as those of a contract, to catalog.toml next to your own \
 agcore.toml; `agcore catalog check FILE` checks it. Later calls are then billed; earlier ones stay unknown. A catalog with one \
 model, whose prices are for a million tokens:
 

@@ -88,10 +88,13 @@ const GROUPS: [(&str, &[&str]); 7] = [
     ("Set up", &["init", "keys", "trust", "models", "config", "doctor"]),
     ("Sessions and costs", &["sessions", "approvals", "cost"]),
     ("Tools and agents", &["tools", "mcp", "skills", "agents"]),
-    ("Data", &["knowledge", "memory", "schedules", "webhooks", "store"]),
+    (
+        "Data",
+        &["knowledge", "memory", "schedules", "webhooks", "quotas", "store"],
+    ),
     (
         "Build and operate",
-        &["new", "serve", "worker", "eval", "inspect", "catalog"],
+        &["new", "serve", "worker", "admin", "eval", "inspect", "catalog"],
     ),
     ("About the program", &["help", "man", "completion", "schema"]),
 ];

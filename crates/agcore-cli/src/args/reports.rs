@@ -1,4 +1,4 @@
-//! Arguments of `models`, `config` and `doctor`.
+//! Arguments of `models`, `config` and `doctor`, and the help of commands that only print.
 
 use std::path::PathBuf;
 
@@ -6,13 +6,15 @@ use agcore_settings::{ServerOptions, SettingsOptions};
 use clap::Parser;
 
 pub(super) const MODELS_HELP: &str = "\
-With --catalog, the models of a catalog are listed without asking a server: kind, context window, price per million tokens \
+Models of a vendor are shown with the list price for a million tokens and the context window that the program knows. --listed \
+shows all models whose list prices it knows, without asking a server. With --catalog, the models of a catalog are listed without asking a server: kind, context window, price per million tokens \
 (the first tier), and which keys are set in the environment. Keys are never printed.
 
 Examples:
   agcore models
   agcore models --catalog models.toml
   agcore models --filter gpt
+  agcore models --listed --filter claude
   agcore models --provider ollama --json | jq '.models[].id'";
 
 pub(super) const CONFIG_HELP: &str = "\
@@ -43,6 +45,9 @@ pub(crate) struct ModelsArgs {
     /// List the models of a catalog in TOML or YAML
     #[arg(long, value_name = "FILE")]
     pub(crate) catalog: Option<PathBuf>,
+    /// List the models of all vendors whose prices are known, without asking a server
+    #[arg(long, conflicts_with = "catalog")]
+    pub(crate) listed: bool,
     /// Show only models whose name or owner contains TEXT, ignoring case
     #[arg(long, value_name = "TEXT")]
     pub(crate) filter: Option<String>,
@@ -60,3 +65,16 @@ pub(crate) struct ReportArgs {
     #[arg(long)]
     pub(crate) json: bool,
 }
+
+pub(super) const SCHEMA_HELP: &str = "\
+--output-format json prints the last of these lines alone, the one whose type is `result`. Readers must ignore types and \
+members that they do not know. The version (`v`) changes only if that is not enough.
+
+Example:
+  agcore schema > agcore-output.schema.json";
+
+pub(super) const COMPLETION_HELP: &str = "\
+Examples:
+  agcore completion bash > ~/.local/share/bash-completion/completions/agcore
+  agcore completion zsh > ~/.zfunc/_agcore          (with ~/.zfunc in fpath)
+  agcore completion fish > ~/.config/fish/completions/agcore.fish";

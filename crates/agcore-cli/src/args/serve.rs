@@ -1,5 +1,7 @@
 //! Arguments of `serve`.
 
+mod hooks;
+
 use std::{
     net::{IpAddr, SocketAddr},
     path::PathBuf,
@@ -7,6 +9,8 @@ use std::{
 
 use agcore_settings::{SettingsOptions, listen_address};
 use clap::{Args, Parser, Subcommand};
+
+pub(crate) use self::hooks::{HookRequestArgs, HooksCommand};
 
 pub(super) const SERVE_HELP: &str = "\
 Runs continue when clients disconnect, and when the server is killed and started again. Without tokens, only clients on this \
@@ -177,6 +181,12 @@ pub(crate) enum ServeCommand {
     Tokens {
         #[command(subcommand)]
         command: TokensCommand,
+    },
+    /// List the hooks, with which other programs start runs, or print a request for one
+    #[command(arg_required_else_help = true)]
+    Hooks {
+        #[command(subcommand)]
+        command: Box<HooksCommand>,
     },
 }
 

@@ -1,4 +1,5 @@
-//! Arguments of the commands that work on the database: `store`, `knowledge`, `memory`, `schedules` and `webhooks`.
+//! Arguments of the commands that work on the database: `store`, `knowledge`, `memory`, `schedules`, `webhooks`,
+//! `quotas` and `admin`.
 
 pub(super) mod documents;
 pub(super) mod store;
@@ -6,3 +7,5 @@ pub(super) mod knowledge;
 pub(super) mod memory;
 pub(super) mod schedules;
 pub(super) mod webhooks;
+pub(super) mod quotas;
+pub(super) mod admin;

@@ -76,8 +76,21 @@ pub(crate) mod serve {
     }
 }
 
-/// `agcore knowledge`, `agcore memory`, `agcore schedules`, `agcore store` and `agcore webhooks`.
+/// `agcore admin`, `agcore knowledge`, `agcore memory`, `agcore quotas`, `agcore schedules`, `agcore store` and `agcore webhooks`.
 pub(crate) mod stored {
+    /// `agcore admin`.
+    pub(crate) mod admin {
+        use crate::{
+            args::AdminCommand,
+            exit::{Failure, missing::STORE},
+        };
+
+        /// Fails.
+        pub(crate) async fn run(_: &AdminCommand) -> Result<(), Failure> {
+            Err(STORE.failure("agcore admin"))
+        }
+    }
+
     /// `agcore knowledge`.
     pub(crate) mod knowledge {
         use crate::{
@@ -101,6 +114,19 @@ pub(crate) mod stored {
         /// Fails.
         pub(crate) async fn run(_: &MemoryCommand) -> Result<(), Failure> {
             Err(STORE.failure("agcore memory"))
+        }
+    }
+
+    /// `agcore quotas`.
+    pub(crate) mod quotas {
+        use crate::{
+            args::QuotasCommand,
+            exit::{Failure, missing::STORE},
+        };
+
+        /// Fails.
+        pub(crate) async fn run(_: &QuotasCommand) -> Result<(), Failure> {
+            Err(STORE.failure("agcore quotas"))
         }
     }
 

@@ -1,13 +1,15 @@
 //! `agcore models`: lists the models that a server offers, or those of a catalog.
 
-use agcore::{chat::text::suggestion, llm::wire::operation::ModelEntry};
+use agcore::{catalog::ListPrices, chat::text::suggestion, llm::wire::operation::ModelEntry};
 use agcore_settings::{Choices, SettingsOptions, vendor::versioned_url};
 use agcore_terminal::{render::sanitized_line, table::table};
 use serde_json::{Value, json};
 
+use super::catalog::listed;
 use crate::{
     args::ModelsArgs,
     exit::{Failure, setup_failure},
+    prices::snapshot,
     stdout::print,
     trust_dialog::print_notices,
 };
@@ -23,6 +25,9 @@ pub(crate) async fn run(args: &ModelsArgs) -> Result<(), Failure> {
     if let Some(path) = &args.catalog {
         return super::catalog::models::list(path, args.filter.as_deref(), args.json);
     }
+    if args.listed {
+        return listed::list(args.filter.as_deref(), args.json);
+    }
     let settings = SettingsOptions {
         server: args.server.clone(),
         ..SettingsOptions::default()
@@ -35,6 +40,8 @@ pub(crate) async fn run(args: &ModelsArgs) -> Result<(), Failure> {
     let all =
         all.map_err(|error| setup_failure(&choices.report, error).or_limit(|stage| choices.limits.advice(stage)))?;
     let all = all.ok_or_else(|| Failure::no_list().or_base_url(versioned_url(&config).as_deref()))?;
+    let list = snapshot::list_prices(&config)?.map(|(list, _)| list);
+    let list = list.as_ref().map(|list| (list, config.name()));
     let count = all.len();
     let models = filtered(all, args.filter.as_deref());
     match &args.filter {
@@ -42,10 +49,10 @@ pub(crate) async fn run(args: &ModelsArgs) -> Result<(), Failure> {
             "no model matches `{filter}` ({count} available)"
         ))),
         _ if args.json => {
-            let models: Vec<Value> = models.iter().map(as_json).collect();
+            let models: Vec<Value> = models.iter().map(|model| as_json(model, list)).collect();
             print(&format!("{:#}\n", json!({ "models": models })))
         }
-        _ => print(&formatted(&models)),
+        _ => print(&formatted(&models, list)),
     }
 }
 
@@ -90,7 +97,8 @@ pub(super) fn unlisted(name: &str, models: &[String]) -> Option<String> {
     Some(format!("The server does not list `{}`{near}", sanitized_line(name)))
 }
 
-fn formatted(models: &[ModelEntry]) -> String {
+/// Formats the models. Those of a vendor have the price and the context window of its list.
+fn formatted(models: &[ModelEntry], list: Option<(&ListPrices, &str)>) -> String {
     let row = |model: &ModelEntry| {
         let name = model.name.as_ref().filter(|name| **name != model.id);
         let window = model.context_window.map(|tokens| format!("{tokens} tokens"));
@@ -101,10 +109,24 @@ fn formatted(models: &[ModelEntry]) -> String {
             sanitized_line(name.map_or("", String::as_str)),
         ]
     };
-    table(&models.iter().map(row).collect::<Vec<_>>())
+    let Some((list, provider)) = list else {
+        return table(&models.iter().map(row).collect::<Vec<_>>());
+    };
+    let priced = |model: &ModelEntry| {
+        let [id, window, owner, name] = row(model);
+        let listed = list.model(provider, &model.id);
+        let window = match window.is_empty() {
+            true => listed.and_then(listed::window).unwrap_or_default(),
+            false => window,
+        };
+        let price = listed.map_or_else(|| "no price".to_owned(), listed::price);
+        [id, window, price, owner, name]
+    };
+    table(&models.iter().map(priced).collect::<Vec<_>>())
 }
 
-fn as_json(model: &ModelEntry) -> Value {
+fn as_json(model: &ModelEntry, list: Option<(&ListPrices, &str)>) -> Value {
+    let (list, provider) = list.unzip();
     json!({
         "id": model.id,
         "name": model.name,
@@ -112,5 +134,6 @@ fn as_json(model: &ModelEntry) -> Value {
         "created": model.created,
         "context_window": model.context_window,
         "extra": model.extra,
+        "listed": listed::of_provider(list, provider.unwrap_or_default(), &model.id),
     })
 }

@@ -1,10 +1,13 @@
 //! `agcore serve`: serves an agent over HTTP.
 
+mod admins;
 mod failure;
 mod config;
 mod documents;
 mod flows;
+mod hooks;
 mod jwt;
+mod quotas;
 mod retention;
 mod sharing;
 mod tokens;
@@ -16,13 +19,15 @@ use std::{
 };
 
 use agcore::{agent::RuntimeBundle, flow::FileFlowBuilder};
-use agcore_server::{Role, Server, ServerBuilder, ServerError, TrustedProxy};
+use agcore_server::{JwtVerifier, Role, Server, ServerBuilder, ServerError, SharedCatalog, TrustedProxy};
 use agcore_settings::Settings;
 use agcore_terminal::{interrupt::Interrupts, render::Color};
 use agcore_workbench::{Surface, Workbench};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
+#[cfg(feature = "store")]
+pub(super) use self::quotas::quota_defaults;
 use self::{
     config::ServeConfig,
     failure::{failure, in_use},
@@ -42,8 +47,10 @@ use crate::{
 /// # Errors
 /// When the settings are invalid, or the address or the database cannot be used.
 pub(crate) async fn run(args: &ServeArgs, interrupts: &Interrupts, color: Color) -> Result<(), Failure> {
-    if let Some(ServeCommand::Tokens { command }) = &args.command {
-        return tokens::run(command).await;
+    match &args.command {
+        Some(ServeCommand::Tokens { command }) => return tokens::run(command).await,
+        Some(ServeCommand::Hooks { command }) => return hooks::run(command),
+        None => {}
     }
     let settings = trust_dialog::settings(&args.settings, true, interrupts, color).await?;
     trust_dialog::print_notices(&settings.context_files.warnings())?;
@@ -51,7 +58,7 @@ pub(crate) async fn run(args: &ServeArgs, interrupts: &Interrupts, color: Color)
     let config = ServeConfig::new(args, settings.serve.as_ref(), &settings.tools.proxy, &mut problems);
     if args.check {
         if config.stored_catalog.is_none() {
-            let read = Prices::read(args.catalog.as_deref(), settings.prices.as_ref());
+            let read = read_prices(args, &settings);
             problems.extend(read.err().map(|failure| failure.to_string()));
         }
         return check(&config, &settings, problems).await;
@@ -60,20 +67,33 @@ pub(crate) async fn run(args: &ServeArgs, interrupts: &Interrupts, color: Color)
     let sessions = Sessions::of_server().await?;
     let prices = match config.stored_catalog {
         Some(_) => Some(documents::prices(&sessions).await?),
-        None => Prices::read(args.catalog.as_deref(), settings.prices.as_ref())?,
+        None => read_prices(args, &settings)?,
     };
     let tools = workbench::open(&settings.tools, config.offers_tools).await?;
-    let result = serve(config, &settings, prices.as_ref(), (&sessions, &tools), interrupts).await;
+    let catalog = prices.map(|prices| SharedCatalog::from(prices.catalog()));
+    let result = serve(config, &settings, catalog.as_ref(), (&sessions, &tools), interrupts).await;
     tools.servers.close().await;
     result
+}
+
+/// Reads the prices, and reports a model of a vendor that has none.
+fn read_prices(args: &ServeArgs, settings: &Settings) -> Result<Option<Prices>, Failure> {
+    let provider = &settings.provider;
+    let prices = Prices::read(args.catalog.as_deref(), settings.prices.as_ref(), provider)?;
+    let unpriced = prices
+        .as_ref()
+        .and_then(|prices| prices.unpriced(provider.name(), &provider.model));
+    trust_dialog::print_notices(&unpriced.into_iter().collect::<Vec<_>>())?;
+    Ok(prices)
 }
 
 /// Tries everything that the server needs, and reports all problems.
 async fn check(config: &ServeConfig, settings: &Settings, mut problems: Vec<String>) -> Result<(), Failure> {
     let tools = workbench::open(&settings.tools, config.offers_tools).await;
     let bundle = match &tools {
-        Ok(tools) => bundle(settings, tools, config).map(|bundle| {
-            flows::flows(settings, &bundle, config, &mut problems);
+        Ok(tools) => bundle(settings, tools, config, None).map(|bundle| {
+            let flows = flows::flows(settings, &bundle, config, &mut problems);
+            config.hooks.check_targets(&flows, &mut problems);
         }),
         Err(_) => Ok(()),
     };
@@ -115,13 +135,14 @@ fn refuse(mut problems: Vec<String>) -> Result<(), Failure> {
 async fn serve(
     mut config: ServeConfig,
     settings: &Settings,
-    prices: Option<&Prices>,
+    catalog: Option<&SharedCatalog>,
     (sessions, tools): (&Sessions, &Workbench),
     interrupts: &Interrupts,
 ) -> Result<(), Failure> {
-    let bundle = bundle(settings, tools, &config)?;
+    let bundle = bundle(settings, tools, &config, catalog)?;
     let mut problems = Vec::new();
     let flows = flows::flows(settings, &bundle, &config, &mut problems);
+    config.hooks.check_targets(&flows, &mut problems);
     refuse(problems)?;
     if let Some(jwt) = &config.jwt {
         // Requests try again: the other service may only be away for now, which was logged.
@@ -136,7 +157,7 @@ async fn serve(
         .sharing
         .as_ref()
         .is_some_and(|sharing| sharing.role == Role::Worker);
-    let server = server(config, (bundle, flows), settings, prices, sessions)?;
+    let server = server(config, (bundle, flows), settings, catalog, sessions)?;
     // Before the address is known: the program may be stopped as soon as it is.
     let stop = CancellationToken::new();
     let _meaning = interrupts.cancel(&stop);
@@ -190,12 +211,19 @@ fn cannot_listen(address: SocketAddr, error: &io::Error) -> Failure {
     Failure::usage(format!("cannot listen on {address}: {error}"))
 }
 
-/// Returns the parts of the agent, with the provider, the tools and the rules of a chat.
-fn bundle(settings: &Settings, workbench: &Workbench, config: &ServeConfig) -> Result<RuntimeBundle, Failure> {
+/// Returns the parts of the agent, with the provider, the tools and the rules of a chat. Calls have the prices of the catalog,
+/// which quotas of money need.
+fn bundle(
+    settings: &Settings,
+    workbench: &Workbench,
+    config: &ServeConfig,
+    catalog: Option<&SharedCatalog>,
+) -> Result<RuntimeBundle, Failure> {
     let surface = Surface::Serve {
         has_users: config.has_credentials,
     };
     let agent = workbench.agent(settings, surface)?;
+    let agent = agent.with_price(catalog.map(SharedCatalog::prices));
     let provider = settings.provider.build();
     let provider = provider.map_err(|error| setup_failure(settings.report(), error))?;
     Ok(agent.builder(provider).build()?)
@@ -205,7 +233,7 @@ fn server(
     config: ServeConfig,
     (bundle, flows): (RuntimeBundle, Vec<(String, FileFlowBuilder)>),
     settings: &Settings,
-    prices: Option<&Prices>,
+    catalog: Option<&SharedCatalog>,
     sessions: &Sessions,
 ) -> Result<Server, Failure> {
     let mut builder = Server::builder()
@@ -226,8 +254,11 @@ fn server(
     if let Some(webhooks) = sessions.webhooks() {
         builder = builder.with_webhooks(webhooks, Arc::new(config.webhooks));
     }
+    if let Some(quotas) = sessions.quotas() {
+        builder = builder.with_quotas(quotas, config.quotas);
+    }
     builder = builder.with_billing_of_model(&settings.provider.model);
-    builder = documents::served(builder, (config.stored_catalog, config.profiles), prices, sessions);
+    builder = documents::served(builder, (config.stored_catalog, config.profiles), catalog, sessions);
     for (name, flow) in flows {
         builder = builder.with_flow(name, flow);
     }
@@ -241,12 +272,20 @@ fn server(
         builder = builder.with_authenticator(Arc::new(TrustedProxy::new(config.proxies)));
     }
     // Before the tokens of the program, which are of any form.
+    if !config.admins.is_empty() {
+        builder = builder.with_administrators(Arc::new(config.admins));
+    }
     if let Some(jwt) = config.jwt {
-        builder = builder.with_authenticator(Arc::new(jwt));
+        let jwt = Arc::new(jwt);
+        if jwt.has_admins() {
+            builder = builder.with_administrators(Arc::<JwtVerifier>::clone(&jwt));
+        }
+        builder = builder.with_authenticator(jwt);
     }
     if config.require_token {
         builder = builder.with_authenticator(Arc::new(tokens::store_of(sessions)));
     }
+    builder = config.hooks.into_hooks().fold(builder, ServerBuilder::with_hook);
     let builder = config.origins.into_iter().fold(builder, ServerBuilder::with_origin);
     builder.build().map_err(failure)
 }

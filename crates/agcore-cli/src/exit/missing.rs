@@ -55,7 +55,15 @@ pub(crate) const SERVE: Part = Part {
 /// The database.
 pub(crate) const STORE: Part = Part {
     feature: "store",
-    commands: &["knowledge", "memory", "schedules", "store", "webhooks"],
+    commands: &[
+        "admin",
+        "knowledge",
+        "memory",
+        "quotas",
+        "schedules",
+        "store",
+        "webhooks",
+    ],
     is_built: cfg!(feature = "store"),
 };
 

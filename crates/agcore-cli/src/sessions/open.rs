@@ -162,6 +162,8 @@ impl Sessions {
             schedules: None,
             #[cfg(feature = "serve")]
             webhooks: None,
+            #[cfg(feature = "serve")]
+            quotas: None,
             is_kept: false,
             kind: SessionKind::Any,
             is_single: false,
@@ -180,6 +182,8 @@ impl Sessions {
             schedules: Some(Arc::clone(&store) as _),
             #[cfg(feature = "serve")]
             webhooks: Some(Arc::clone(&store) as _),
+            #[cfg(feature = "serve")]
+            quotas: Some(Arc::clone(&store) as _),
             store,
             is_kept: true,
             kind: SessionKind::Any,

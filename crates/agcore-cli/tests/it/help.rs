@@ -42,6 +42,7 @@ fn help_lists_examples_and_exit_codes() {
         &["inspect", "case", "--help"],
         &["inspect", "stream", "--help"],
         &["catalog", "check", "--help"],
+        &["catalog", "update", "--help"],
         &["catalog", "price", "--help"],
         &["schema", "--help"],
     ];

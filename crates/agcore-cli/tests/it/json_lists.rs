@@ -53,6 +53,11 @@ fn lists_of_a_database_are_members_of_an_object() {
         ("memory list", "items"),
         ("schedules list", "schedules"),
         ("webhooks list", "webhooks"),
+        ("quotas list", "quotas"),
+        ("quotas usage", "usage"),
+        ("admin tenants list", "tenants"),
+        ("admin workers list", "workers"),
+        ("admin dead-letters list", "dead_letters"),
         ("cost", "rows"),
     ] {
         check(&agcore, command, member);

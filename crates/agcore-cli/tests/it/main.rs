@@ -65,6 +65,7 @@ mod store;
 #[cfg(feature = "sqlite")]
 mod suspended_runs;
 mod stream;
+mod list_prices;
 mod permission_mode;
 mod redirected_output;
 mod chat_prompt;
@@ -135,5 +136,9 @@ mod two_terminals;
 mod typed_ahead;
 #[cfg(feature = "store")]
 mod webhooks;
+#[cfg(feature = "store")]
+mod quotas;
+#[cfg(feature = "store")]
+mod admin;
 #[cfg(unix)]
 mod wrapping;

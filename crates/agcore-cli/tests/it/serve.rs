@@ -6,6 +6,7 @@ mod cuts;
 mod flow_model;
 mod documents;
 mod flows;
+mod hooks;
 #[cfg(all(unix, feature = "postgres"))]
 mod overlap;
 mod logs;
@@ -15,9 +16,11 @@ mod uploads;
 mod workers;
 
 use std::{
-    io::{BufRead, BufReader, Read, Write},
+    fs::File,
+    io::{self, BufRead, BufReader, Read, Write},
     net::TcpStream,
-    process::{Child, ChildStderr, Stdio},
+    process::{Child, Stdio},
+    thread,
     time::Duration,
 };
 
@@ -35,7 +38,7 @@ pub(crate) struct Serving {
     child: Child,
     address: String,
     /// Kept open, so that the program can write to it.
-    stderr: BufReader<ChildStderr>,
+    stderr: BufReader<Box<dyn Read + Send + Sync>>,
 }
 
 impl Serving {
@@ -48,7 +51,8 @@ impl Serving {
             .stderr(Stdio::piped())
             .spawn();
         let mut child = child.unwrap();
-        let mut stderr = BufReader::new(child.stderr.take().unwrap());
+        let stderr: Box<dyn Read + Send + Sync> = Box::new(child.stderr.take().unwrap());
+        let mut stderr = BufReader::new(stderr);
         let mut line = String::new();
         let address = loop {
             line.clear();
@@ -63,6 +67,12 @@ impl Serving {
             }
         };
         Self { child, address, stderr }
+    }
+
+    /// Writes what the server logs from here on to a file. Nothing else reads it, and a full pipe would keep the server waiting.
+    fn log_to(&mut self, mut file: File) {
+        let mut log = std::mem::replace(&mut self.stderr, BufReader::new(Box::new(io::empty())));
+        thread::spawn(move || io::copy(&mut log, &mut file));
     }
 
     fn open(&self, method: &str, path: &str, headers: &str, body: &str) -> BufReader<TcpStream> {

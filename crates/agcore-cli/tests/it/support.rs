@@ -5,6 +5,7 @@ use std::{
     fs,
     path::{Path, PathBuf},
     process::{ExitStatus, Output, Stdio},
+    sync::OnceLock,
     time::Duration,
 };
 
@@ -31,6 +32,8 @@ pub(crate) struct Agcore {
     pub(crate) home: TempDir,
     variables: Vec<(String, String)>,
     trusts_folder: bool,
+    /// Another program in place of the one that the tests are built with.
+    other: OnceLock<PathBuf>,
 }
 
 /// The result of a run.
@@ -47,7 +50,13 @@ impl Agcore {
             home: tempfile::tempdir().unwrap(),
             variables: Vec::new(),
             trusts_folder: false,
+            other: OnceLock::new(),
         }
+    }
+
+    /// Starts another program from here on.
+    pub(crate) fn upgrade_to(&self, program: PathBuf) {
+        self.other.set(program).unwrap();
     }
 
     /// Sets the key and the address of a server.
@@ -160,7 +169,11 @@ impl Agcore {
     /// Returns the command with its directory and environment variables.
     #[expect(clippy::disallowed_methods, reason = "the program cannot run without this variable")]
     pub(crate) fn command(&self) -> std::process::Command {
-        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_agcore"));
+        let program = self
+            .other
+            .get()
+            .map_or(env!("CARGO_BIN_EXE_agcore").as_ref(), PathBuf::as_path);
+        let mut command = std::process::Command::new(program);
         command.env_clear().current_dir(self.directory.path());
         // Sockets need it on Windows.
         if let Some(root) = std::env::var_os("SystemRoot") {

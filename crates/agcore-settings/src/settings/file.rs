@@ -259,6 +259,18 @@ mod tests {
     }
 
     #[test]
+    fn errors_of_hooks_have_a_location() {
+        check(
+            "[serve.hooks]\nid = 'a'\n",
+            "agcore.toml:1:1: `serve.hooks`: expected a list, found a table; begin each with [[serve.hooks]]",
+        );
+        check(
+            "[[serve.hooks]]\nid = 'a'\nverify = 'github'\nsecret = 'sk-1'\n",
+            "agcore.toml:4:1: unknown setting `secret` in [[serve.hooks]]",
+        );
+    }
+
+    #[test]
     fn errors_have_a_location() {
         check(
             "provider = \"openai\"\nmodel = 3\n",
@@ -333,6 +345,22 @@ mod tests {
         check(
             "[serve]\nbusy = 'wait'\n",
             "agcore.toml:2:8: `serve.busy`: expected `refuse`, `queue` or `interrupt`, found the text \"wait\"",
+        );
+        check(
+            "[[serve.quotas]]\nscope = 'tenant'\nper = 'week'\n",
+            "agcore.toml:3:7: `serve.quotas.per`: expected `minute`, `hour`, `day` or `month`, found the text \"week\"",
+        );
+        check(
+            "[[serve.quotas]]\nscope = 'tenant'\nper = 'day'\nmoney = 'five USD'\n",
+            "agcore.toml:4:9: `serve.quotas.money`: expected an amount such as \"5.00 USD\", found a text",
+        );
+        check(
+            "[[serve.quotas]]\nper = 'day'\n",
+            "agcore.toml:1:1: [[serve.quotas]] lacks the setting `scope`",
+        );
+        check(
+            "[serve.quotas]\nper = 'day'\n",
+            "agcore.toml:1:1: `serve.quotas`: expected a list, found a table; begin each with [[serve.quotas]]",
         );
         check(
             "[serve.jwt]\nkeys = 'jwks.json'\n",

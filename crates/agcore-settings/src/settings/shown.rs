@@ -60,6 +60,15 @@ impl Choices {
             ),
             Shown::new("grants", self.tools.grants.to_string(), &self.tools.grants_origin),
         ];
+        if let Some(serve) = self.serve.as_ref().filter(|serve| !serve.value.hooks.is_empty()) {
+            let hooks = serve.value.hooks.iter();
+            let hooks = hooks.map(|hook| format!("{} ({}, {})", hook.id.value, hook.verify.as_str(), hook.target()));
+            shown.push(Shown::new(
+                "serve.hooks",
+                hooks.collect::<Vec<_>>().join("; "),
+                &serve.origin,
+            ));
+        }
         shown.extend(self.limits.settings.iter().map(|limit| Shown {
             name: limit.name,
             value: Some(limit.value.clone()),

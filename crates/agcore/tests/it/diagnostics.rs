@@ -5,6 +5,7 @@ use std::{
     fs,
     path::{Path, PathBuf},
     process::Command,
+    sync::atomic::{AtomicU64, Ordering},
     time::SystemTime,
 };
 
@@ -36,8 +37,10 @@ fn library() -> PathBuf {
 
 /// Compiles a program that uses this build of agcore, and returns what the compiler prints.
 fn compile_with(library: &Path, name: &str, code: &str) -> String {
-    // Tests run at the same time in several processes.
-    let folder = format!("{name}-{}", std::process::id());
+    // Tests run at the same time, in several processes and in several threads of one.
+    static COMPILED: AtomicU64 = AtomicU64::new(0);
+    let number = COMPILED.fetch_add(1, Ordering::Relaxed);
+    let folder = format!("{name}-{}-{number}", std::process::id());
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(folder);
     fs::create_dir_all(&folder).unwrap();
     let source = folder.join("main.rs");

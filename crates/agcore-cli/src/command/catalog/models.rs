@@ -48,7 +48,7 @@ pub(crate) fn list(path: &Path, filter: Option<&str>, as_json: bool) -> Result<(
 }
 
 /// Returns the rates of the first tier.
-fn price(price: &ModelPrice) -> String {
+pub(super) fn price(price: &ModelPrice) -> String {
     let tiers = price.tiers.tiers();
     let first = &tiers[0];
     let output = first.output.map(|rate| format!(" / {rate}")).unwrap_or_default();
@@ -85,12 +85,22 @@ fn described(vendor: &Vendor, model: &Model) -> Value {
             "tokens_per_minute": key.tokens_per_minute,
         })
     });
+    json!({
+        "name": model.name, "vendor": vendor.name, "vendor_name": model.vendor_name, "kind": model.kind.as_str(),
+        "version": model.version, "context_window": model.context_window, "max_output_tokens": model.max_output_tokens,
+        "capabilities": model.capabilities, "default": model.is_default, "fallbacks": model.fallbacks,
+        "prices": prices(model), "keys": keys.collect::<Vec<_>>(),
+    })
+}
+
+/// Describes the prices of a model as JSON.
+pub(super) fn prices(model: &Model) -> Vec<Value> {
     let prices = model.prices.iter().map(|price| {
         let tiers = price.tiers.tiers().iter().map(|tier| {
             json!({
                 "max_prompt_tokens": tier.max_prompt_tokens, "input": tier.input.to_string(),
                 "output": tier.output.map(|rate| rate.to_string()), "hit": tier.hit.to_string(),
-                "write": tier.write.to_string(), "reasoning": tier.reasoning.to_string(),
+                "write": tier.write.to_string(), "write_long": tier.write_long.to_string(), "reasoning": tier.reasoning.to_string(),
                 "units": tier.units().map(|(unit, rate)| (unit.to_owned(), rate.to_string().into())).collect::<Map<_, _>>(),
             })
         });
@@ -99,10 +109,5 @@ fn described(vendor: &Vendor, model: &Model) -> Value {
             "tiers": tiers.collect::<Vec<_>>(),
         })
     });
-    json!({
-        "name": model.name, "vendor": vendor.name, "vendor_name": model.vendor_name, "kind": model.kind.as_str(),
-        "version": model.version, "context_window": model.context_window, "max_output_tokens": model.max_output_tokens,
-        "capabilities": model.capabilities, "default": model.is_default, "fallbacks": model.fallbacks,
-        "prices": prices.collect::<Vec<_>>(), "keys": keys.collect::<Vec<_>>(),
-    })
+    prices.collect()
 }

@@ -291,7 +291,7 @@ async fn conversation(
 
 /// Returns the costs of the chat, if there are prices.
 fn costs(args: &ChatArgs, settings: &Settings, model: &str) -> Result<Option<Costs>, Failure> {
-    let prices = Prices::read(args.catalog.as_deref(), settings.prices.as_ref())?;
+    let prices = Prices::read(args.catalog.as_deref(), settings.prices.as_ref(), &settings.provider)?;
     Ok(prices.map(|prices| Costs::new(prices, settings.provider.name(), model)))
 }
 

@@ -204,7 +204,15 @@ impl<'a> OneShot<'a> {
         tools: &Workbench,
         output: Option<&Output>,
     ) -> Result<(), Failure> {
-        let prices = Prices::read(args.catalog.as_deref(), self.settings.prices.as_ref())?;
+        let prices = Prices::read(
+            args.catalog.as_deref(),
+            self.settings.prices.as_ref(),
+            &self.settings.provider,
+        )?;
+        let unpriced = prices
+            .as_ref()
+            .and_then(|prices| prices.unpriced(self.settings.provider.name(), &self.model));
+        trust_dialog::print_notices(&unpriced.into_iter().collect::<Vec<_>>())?;
         let Some(output) = output else { return Ok(()) };
         let init = self.init(args, tools);
         let written = output.init(self.session.id(), init, prices);

@@ -65,9 +65,11 @@ impl ChatSessions {
         let recording = record.map(|file| Recording::start(file, Arc::clone(&provider)));
         let recording = recording.transpose()?;
         let provider = recording.as_ref().map_or(provider, Recording::provider);
-        let prices = Prices::read(args.catalog.as_deref(), settings.prices.as_ref())?;
+        let prices = Prices::read(args.catalog.as_deref(), settings.prices.as_ref(), &settings.provider)?;
         let catalog = prices.as_ref().map(Prices::catalog);
-        let window = Arc::new(ModelWindow::new(provider, settings.provider.clone(), catalog));
+        let list = prices.as_ref().and_then(Prices::list).cloned();
+        let window = ModelWindow::new(provider, settings.provider.clone(), catalog);
+        let window = Arc::new(window.with_list(list));
         let mut builder = agent.builder(Arc::clone(&window)).with_session_store(sessions.store());
         if sessions.flow_options().is_some()
             && let Some(hook) = OptionsHook::new(&args.options).map_err(Failure::usage)?

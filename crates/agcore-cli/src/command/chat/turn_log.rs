@@ -1,6 +1,6 @@
 //! [`TurnLog`]: what the chat remembers of turns, besides the conversation itself.
 
-use std::{fmt, time::Duration};
+use std::{collections::BTreeSet, fmt, time::Duration};
 
 use agcore::{
     StreamEvent,
@@ -39,6 +39,8 @@ pub(super) struct Costs {
     call: Option<Money>,
     turn: CostTally,
     chat: CostTally,
+    /// The models that were reported to have no price.
+    reported: BTreeSet<String>,
 }
 
 impl Costs {
@@ -50,7 +52,15 @@ impl Costs {
             call: None,
             turn: CostTally::default(),
             chat: CostTally::default(),
+            reported: BTreeSet::new(),
         }
+    }
+
+    /// Explains, once for each model, that the one that has answered has no price.
+    pub(super) fn take_unpriced(&mut self) -> Option<String> {
+        let (provider, model) = &self.answers;
+        let unpriced = self.prices.unpriced(provider, model)?;
+        self.reported.insert(model.clone()).then_some(unpriced)
     }
 
     /// Adds what earlier runs of the program have stored for the session.

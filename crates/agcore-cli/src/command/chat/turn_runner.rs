@@ -145,10 +145,13 @@ impl TurnRunner {
         if mode != self.modes.current().get() {
             self.screen.note(&self.modes.note())?;
         }
-        if let Some(costs) = &self.log.costs {
+        if let Some(costs) = &mut self.log.costs {
             let calls = self.log.turn.calls;
             let [_, turn, _] = costs.texts(calls, calls);
             self.screen.note(&format!("Cost: {turn}"))?;
+            if let Some(unpriced) = costs.take_unpriced() {
+                self.screen.note(&unpriced)?;
+            }
         }
         match result {
             Err(failure) if !failure.is_output_closed() => {

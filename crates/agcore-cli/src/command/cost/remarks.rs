@@ -22,8 +22,8 @@ pub(super) struct Remarks {
     unpriced: u64,
     /// The number of calls whose usage is unknown.
     incomplete: u64,
-    /// The models of the calls without a price.
-    models: BTreeSet<String>,
+    /// The models of the calls without a price, with their providers.
+    models: BTreeSet<(String, String)>,
 }
 
 impl Remarks {
@@ -33,7 +33,8 @@ impl Remarks {
             self.incomplete += 1;
         } else if entry.cost.is_none() {
             self.unpriced += 1;
-            self.models.insert(entry.model.to_string());
+            self.models
+                .insert((entry.model.to_string(), entry.provider.to_string()));
         }
     }
 
@@ -46,8 +47,10 @@ impl Remarks {
                 self.unpriced,
                 counted(self.calls)
             );
-            let has_price = |model: &String| prices.is_some_and(|prices| prices.has_model(model));
-            let (known, unknown): (Vec<_>, Vec<_>) = self.models.iter().partition(|model| has_price(model));
+            let has_price =
+                |(model, provider): &(String, String)| prices.is_some_and(|prices| prices.has_price(provider, model));
+            let (known, unknown): (Vec<_>, Vec<_>) = self.models.iter().partition(|row| has_price(row));
+            let (known, unknown) = (distinct(&known), distinct(&unknown));
             if let Some(prices) = prices.filter(|_| !known.is_empty()) {
                 text += &format!(
                     "By now, {} has prices for {}: later calls are billed, and earlier ones stay unknown.\n",
@@ -73,16 +76,27 @@ impl Remarks {
 pub(super) fn current_prices(args: &CostArgs) -> Option<Prices> {
     let mut options = SettingsOptions::default();
     options.server.policy.config.clone_from(&args.config);
-    let settings = Choices::read(&options).ok();
-    let of_settings = settings.as_ref().and_then(|settings| settings.prices.as_ref());
-    Prices::read(args.catalog.as_deref(), of_settings).ok().flatten()
+    let settings = Choices::read(&options).ok()?;
+    let read = Prices::read(
+        args.catalog.as_deref(),
+        settings.prices.as_ref(),
+        &settings.provider_config(),
+    );
+    read.ok().flatten()
+}
+
+/// Returns the names of models, each once.
+fn distinct<'m>(rows: &[&'m (String, String)]) -> Vec<&'m String> {
+    let mut names: Vec<&String> = rows.iter().map(|(model, _)| model).collect();
+    names.dedup();
+    names
 }
 
 /// Explains how later calls of models get a price.
 fn advice(models: &[&String]) -> String {
     let catalog = user_catalog().map_or_else(|| "catalog.toml".to_owned(), |path| abbreviated(&path));
     format!(
-        "agcore contains no prices. To bill later calls of {}, write those of your vendor to {catalog}, for a million tokens:\n  \
+        "No list price is known for them. To bill later calls of {}, write those of your vendor to {catalog}, for a million tokens:\n  \
          tiers = [{{ input = \"1.00\", output = \"2.00\" }}]\n`agcore cost --help` shows a whole file, and `agcore catalog check \
          {catalog}` checks it.\nIf a server has them in the file of its --config or --catalog, name that file here, too.\n",
         names(models)

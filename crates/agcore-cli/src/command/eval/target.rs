@@ -21,7 +21,8 @@ pub(super) fn target(
     settings: &Settings,
     workbench: &Workbench,
 ) -> Result<AgentTarget, Failure> {
-    let price = Prices::read(args.catalog.as_deref(), settings.prices.as_ref())?.map(price_fn);
+    let prices = Prices::read(args.catalog.as_deref(), settings.prices.as_ref(), &settings.provider)?;
+    let price = prices.map(price_fn);
     let guarded = workbench.agent(settings, Surface::Eval)?.with_price(price);
     let agent = agent(settings);
     let target = AgentTarget::new(move |model| guarded.builder(model).with_agent(agent.clone()).build());

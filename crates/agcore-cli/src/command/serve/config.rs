@@ -6,12 +6,15 @@ use std::{
     time::Duration,
 };
 
-use agcore::{files::LocalStorage, llm::transport::http::Proxy};
-use agcore_server::{BusyPolicy, HttpSender, JwtVerifier, Limits, MediaSources, Sharing, Unfinished};
-use agcore_settings::{BusyName, Chosen, LimitsTable, MediaName, Origin, ServeTable};
+use agcore::{files::LocalStorage, llm::transport::http::Proxy, session::quota::QuotaDefaults};
+use agcore_server::{AdminTokens, BusyPolicy, HttpSender, JwtVerifier, Limits, MediaSources, Sharing, Unfinished};
+use agcore_settings::{BusyName, Chosen, LimitsTable, MediaName, Origin, QuotaEntry, ServeTable};
 
-use super::{jwt, retention::RetentionConfig, sharing::sharing};
-use crate::args::{Busy, RoleName, ServeArgs};
+use super::{admins::admins, jwt, quotas::quota_defaults, retention::RetentionConfig, sharing::sharing};
+use crate::{
+    args::{Busy, RoleName, ServeArgs},
+    hook_config::HookConfig,
+};
 
 /// The address without options and settings.
 const LISTEN: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8737);
@@ -33,9 +36,14 @@ pub(super) struct ServeConfig {
     pub(super) limits: Limits,
     pub(super) retention: RetentionConfig,
     pub(super) jwt: Option<JwtVerifier>,
+    pub(super) admins: AdminTokens,
     pub(super) files: Option<LocalStorage>,
     /// Sends the messages of webhooks.
     pub(super) webhooks: HttpSender,
+    /// The quotas of every tenant.
+    pub(super) quotas: QuotaDefaults,
+    /// The hooks with which other programs start runs.
+    pub(super) hooks: HookConfig,
     /// Whether clients must prove who they are, so that there may be several users.
     pub(super) has_credentials: bool,
     pub(super) offers_tools: bool,
@@ -57,14 +65,8 @@ impl ServeConfig {
         problems: &mut Vec<String>,
     ) -> Self {
         let table = settings.map(|settings| settings.value.clone()).unwrap_or_default();
-        let mut proxies = args.proxies.clone();
-        if proxies.is_empty() {
-            proxies.clone_from(&table.trusted_proxies);
-        }
-        let mut origins = args.origins.clone();
-        if origins.is_empty() {
-            origins.clone_from(&table.origins);
-        }
+        let proxies = first(&args.proxies, &table.trusted_proxies);
+        let origins = first(&args.origins, &table.origins);
         for origin in origins.iter().filter(|origin| !is_origin(origin)) {
             problems.push(format!(
                 "{origin:?} is not an origin; write it like https://app.example.org, without a path"
@@ -82,12 +84,11 @@ impl ServeConfig {
             .files
             .as_ref()
             .and_then(|files| open_files(&path_of(files), problems));
-        let jwt = table
-            .jwt
-            .as_ref()
-            .and_then(|table| jwt::verifier(table, folder.as_deref(), proxy, problems));
+        let jwt = table.jwt.as_ref();
+        let jwt = jwt.and_then(|table| jwt::verifier(table, folder.as_deref(), proxy, problems));
         let stored_catalog = stored_catalog(args, &table, problems);
-        let wants_tools = table.tools.unwrap_or(!has_credentials);
+        // What strangers deliver must not reach tools only because the server has no users.
+        let wants_tools = table.tools.unwrap_or(!has_credentials && table.hooks.is_empty());
         Self {
             listen,
             probes: args.listen,
@@ -100,8 +101,11 @@ impl ServeConfig {
             sharing: sharing(args, &table.sharing, problems),
             retention: RetentionConfig::new(&table.retention, problems),
             jwt,
+            admins: admins(&table.admins, problems),
             files,
             webhooks: webhooks(&table.webhook_hosts, proxy, problems),
+            quotas: quotas(&table.quotas, problems),
+            hooks: HookConfig::new(settings, problems),
             stored_catalog,
             profiles: table.profiles == Some(true),
             hands_over: args.hand_over,
@@ -109,6 +113,12 @@ impl ServeConfig {
             offers_tools: !args.no_tools && (args.tools || wants_tools),
         }
     }
+}
+
+/// Returns the values of an option, or those of the setting.
+fn first<T: Clone>(option: &[T], setting: &[T]) -> Vec<T> {
+    let chosen = if option.is_empty() { setting } else { option };
+    chosen.to_vec()
 }
 
 /// Checks that an address which other machines can reach is not open to all of them.
@@ -133,6 +143,15 @@ fn webhooks(hosts: &[String], proxy: &Proxy, problems: &mut Vec<String>) -> Http
                 sender
             }
         })
+}
+
+/// Returns the quotas of every tenant.
+fn quotas(entries: &[QuotaEntry], problems: &mut Vec<String>) -> QuotaDefaults {
+    let defaults = quota_defaults(entries);
+    defaults.unwrap_or_else(|problem| {
+        problems.push(problem);
+        QuotaDefaults::default()
+    })
 }
 
 /// Returns the pause between two looks for a new version of the catalog in the database, if that is used.
@@ -228,6 +247,12 @@ fn limits(args: &ServeArgs, table: &LimitsTable, problems: &mut Vec<String>) -> 
             table.max_webhooks_per_user,
             &mut limits.max_webhooks_per_user,
         ),
+        (
+            "max_delivery_bytes",
+            table.max_delivery_bytes,
+            &mut limits.max_delivery_bytes,
+        ),
+        ("max_deliveries", table.max_deliveries, &mut limits.max_deliveries),
     ];
     for (name, setting, limit) in counts {
         match setting {

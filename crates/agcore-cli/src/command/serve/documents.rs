@@ -58,15 +58,12 @@ async fn check_is_free(sessions: &Sessions) -> Result<(), Failure> {
 pub(super) fn served(
     mut builder: ServerBuilder,
     (reload, has_profiles): (Option<Duration>, bool),
-    prices: Option<&Prices>,
+    catalog: Option<&SharedCatalog>,
     sessions: &Sessions,
 ) -> ServerBuilder {
-    builder = match prices {
+    builder = match catalog {
         None => builder.with_biller(Prices::biller(None)),
-        Some(prices) => {
-            let catalog = SharedCatalog::from(prices.catalog());
-            builder.with_biller(catalog.biller()).with_catalog(catalog)
-        }
+        Some(catalog) => builder.with_biller(catalog.biller()).with_catalog(catalog.clone()),
     };
     if let Some(pause) = reload {
         builder = builder.with_catalog_reload(stored(sessions), pause);

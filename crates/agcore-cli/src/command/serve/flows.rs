@@ -12,9 +12,10 @@ use agcore::{
 use agcore_settings::{FlowFiles, Settings};
 
 use super::config::ServeConfig;
+use crate::hook_config::SERVER_AGENT;
 
 /// The name of the agent of the program, which no flow can have.
-pub(super) const AGENT: &str = "assistant";
+pub(super) const AGENT: &str = SERVER_AGENT;
 
 /// The end of the names of flow files.
 const EXTENSIONS: [&str; 2] = [".flow.yaml", ".flow.yml"];

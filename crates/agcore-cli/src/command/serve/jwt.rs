@@ -39,6 +39,16 @@ pub(super) fn verifier(
     if let Some(claim) = &table.tenant_claim {
         verifier = verifier.with_tenant_claim(claim.as_str());
     }
+    match (&table.admin_claim, &table.admin_value) {
+        (claim, Some(value)) if !value.trim().is_empty() => {
+            verifier = verifier.with_admin_claim(claim.as_deref().unwrap_or("scope"), value.as_str());
+        }
+        (None, None) => {}
+        _ => problems.push(
+            "[serve.jwt] has no `admin_value`, or an empty one; set the value of `admin_claim` that makes administrators"
+                .to_owned(),
+        ),
+    }
     Some(verifier)
 }
 

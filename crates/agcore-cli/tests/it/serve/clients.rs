@@ -1,6 +1,10 @@
 //! Clients of servers that are killed: what they ask, follow and check.
 
-use std::{collections::HashMap, io::BufReader, net::TcpStream};
+use std::{
+    collections::HashMap,
+    io::{BufReader, Read as _},
+    net::TcpStream,
+};
 
 use serde_json::{Value, json};
 
@@ -16,36 +20,36 @@ pub(super) trait Servers: Sync {
 
     /// Sends a request and returns what arrives of the answer.
     fn ask(&self, method: &str, path: &str, body: &str) -> String {
-        let mut answer = Vec::new();
-        if let Some(mut stream) = self.open(method, path, "", body) {
-            // The server may be killed in the meantime.
-            let _ = std::io::Read::read_to_end(&mut stream, &mut answer);
-        }
-        String::from_utf8_lossy(&answer).into_owned()
+        read_all(self.open(method, path, "", body))
     }
 
     /// Starts a run; repeats the request until it is acknowledged.
     fn start(&self, thread: &str, agent: &str) {
-        let path = format!("/api/v1/agent/runs/{thread}");
         let mut input: Value = serde_json::from_str(&input(thread, TEXT)).unwrap();
         input["forwardedProps"] = json!({"agent": agent});
+        self.post(thread, &input);
+    }
+
+    /// Sends the input of a run; repeats the request until it is acknowledged.
+    fn post(&self, thread: &str, input: &Value) {
+        let path = format!("/api/v1/agent/runs/{thread}");
         while !self.ask("POST", &path, &input.to_string()).contains("202 Accepted") {}
     }
 
     /// Reads up to `count` events of a run after an event. The stream may break off.
-    fn follow(&self, thread: &str, last: Option<&str>, count: usize) -> Vec<Event> {
+    fn follow(&self, (thread, run): (&str, &str), last: Option<&str>, count: usize) -> Vec<Event> {
         let last = last.map_or_else(String::new, |id| format!("last-event-id: {id}\r\n"));
-        let path = format!("/api/v1/agent/runs/{thread}/events?runId=r");
+        let path = format!("/api/v1/agent/runs/{thread}/events?runId={run}");
         let stream = self.open("GET", &path, &last, "");
         stream.map_or_else(Vec::new, |stream| read_events(stream, count))
     }
 
     /// Follows a run in pieces of different lengths, until it has ended. Reports each cut.
-    fn follow_in_pieces(&self, thread: &str, cut: impl Fn()) -> Vec<Event> {
+    fn follow_in_pieces(&self, run: (&str, &str), cut: impl Fn()) -> Vec<Event> {
         let mut seen: Vec<Event> = Vec::new();
         while !is_end(&seen) {
             let last = seen.last().map(|(id, _)| id.clone());
-            seen.extend(self.follow(thread, last.as_deref(), 1 + seen.len() % 3));
+            seen.extend(self.follow(run, last.as_deref(), 1 + seen.len() % 3));
             if !is_end(&seen) {
                 cut();
             }
@@ -54,9 +58,9 @@ pub(super) trait Servers: Sync {
     }
 
     /// Returns the whole log of a run that has ended.
-    fn log(&self, thread: &str) -> Vec<Event> {
+    fn log(&self, run: (&str, &str)) -> Vec<Event> {
         loop {
-            let log = self.follow(thread, None, usize::MAX);
+            let log = self.follow(run, None, usize::MAX);
             if is_end(&log) {
                 return log;
             }
@@ -67,7 +71,7 @@ pub(super) trait Servers: Sync {
     fn undisturbed(&self, agent: &str) -> Vec<String> {
         let thread = format!("undisturbed-{agent}");
         self.start(&thread, agent);
-        let log = self.log(&thread);
+        let log = self.log((&thread, "r"));
         assert_eq!(log.last().unwrap().1["type"], "RUN_FINISHED", "{agent}: {log:?}");
         let outcome = outcome(&log);
         // A staged flow calls no tool here.
@@ -78,7 +82,7 @@ pub(super) trait Servers: Sync {
 
     /// Checks a run that was followed in pieces.
     fn check(&self, thread: &str, seen: &[Event], undisturbed: &[String]) {
-        assert_eq!(seen, self.log(thread), "lost, repeated or out of order");
+        assert_eq!(seen, self.log((thread, "r")), "lost, repeated or out of order");
         let ids: Vec<u64> = seen.iter().map(|(id, _)| id.parse().unwrap()).collect();
         assert!(ids.is_sorted_by(|one, next| one < next), "{ids:?}");
         let of_type = |kind: &str| seen.iter().filter(|(_, event)| event["type"] == *kind).count();
@@ -93,6 +97,15 @@ pub(super) trait Servers: Sync {
         };
         assert_eq!(history.matches(r#""role":"user""#).count(), 1, "{history}");
     }
+}
+
+/// Reads what arrives of an answer: the server may be killed in the meantime.
+pub(super) fn read_all(stream: Option<BufReader<TcpStream>>) -> String {
+    let mut answer = Vec::new();
+    if let Some(mut stream) = stream {
+        let _ = stream.read_to_end(&mut answer);
+    }
+    String::from_utf8_lossy(&answer).into_owned()
 }
 
 /// Returns the texts and the results of tools that count in the end, in order. Results that follow each other are sorted, because

@@ -80,7 +80,7 @@ fn cut_streams_and_killed_servers_lose_and_repeat_nothing() {
                     let thread = format!("t-{client}-{number}");
                     let (agent, undisturbed) = &undisturbed[(client + number) % undisturbed.len()];
                     shared.start(&thread, agent);
-                    let seen = shared.follow_in_pieces(&thread, || {
+                    let seen = shared.follow_in_pieces((&thread, "r"), || {
                         shared.cuts.fetch_add(1, Ordering::Relaxed);
                         // The receiver is gone when the last server runs.
                         let _ = cut.send(());

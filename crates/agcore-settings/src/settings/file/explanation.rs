@@ -113,7 +113,9 @@ impl<'e> Setting<'e> {
         }
         let found = self.found()?;
         match (wanted, self.value?) {
-            (Expected::List, _) if self.names.first() == Some(&"hooks") => {
+            (Expected::List, _)
+                if self.names.first() == Some(&"hooks") || matches!(self.names[..], ["serve", "quotas" | "hooks"]) =>
+            {
                 in_brackets(&self.names, true).map(|table| format!("; begin each with {table}"))
             }
             (Expected::List, Value::Text(text)) if found.contains('"') => Some(format!("; write [\"{text}\"]")),

@@ -1,5 +1,8 @@
 //! [`ServeTable`]: the table `[serve]` of a settings file.
 
+pub(in crate::settings) mod hooks;
+pub(in crate::settings) mod quotas;
+
 use std::net::{IpAddr, SocketAddr};
 
 use serde::{
@@ -7,6 +10,10 @@ use serde::{
     de::{self, Unexpected},
 };
 
+use self::{
+    hooks::{BusyName, IncomingHookEntry},
+    quotas::QuotaEntry,
+};
 use crate::listen_address;
 
 /// The table `[serve]`: what `agcore serve` does unless options say otherwise.
@@ -27,6 +34,12 @@ pub struct ServeTable {
     /// The hosts on private networks to which messages of webhooks are sent.
     #[serde(default)]
     pub webhook_hosts: Vec<String>,
+    /// The tables `[[serve.quotas]]`.
+    #[serde(default)]
+    pub quotas: Vec<QuotaEntry>,
+    /// The tables `[[serve.hooks]]`.
+    #[serde(default)]
+    pub hooks: Vec<IncomingHookEntry>,
     /// The handling of a run on a thread with an active run.
     pub busy: Option<BusyName>,
     /// Whether tools are offered to the model.
@@ -52,18 +65,21 @@ pub struct ServeTable {
     pub media: Option<MediaName>,
     /// The table `[serve.jwt]`.
     pub jwt: Option<JwtTable>,
+    /// The tables `[[serve.admins]]`.
+    #[serde(default)]
+    pub admins: Vec<AdminEntry>,
 }
 
-/// The treatment of a run on a thread with an active run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum BusyName {
-    /// It is refused.
-    Refuse,
-    /// It waits.
-    Queue,
-    /// The run before it is cancelled.
-    Interrupt,
+/// An administrator, who has a token.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AdminEntry {
+    /// The name, for the log.
+    pub name: String,
+    /// The SHA-256 hash of the token, in hexadecimal digits.
+    pub token_sha256: String,
+    /// The only tenants that the administrator looks after; all if it is missing.
+    pub tenants: Option<Vec<String>>,
 }
 
 /// Where images in messages may come from.
@@ -108,6 +124,10 @@ pub struct LimitsTable {
     pub max_schedules_per_user: Option<usize>,
     /// The most webhooks of a user.
     pub max_webhooks_per_user: Option<usize>,
+    /// The largest delivery to a hook, in bytes.
+    pub max_delivery_bytes: Option<usize>,
+    /// The most deliveries that are received at a time.
+    pub max_deliveries: Option<usize>,
     /// The time that a request may take to arrive, in seconds.
     pub read_timeout_seconds: Option<u64>,
     /// The time that a client may take to read, in seconds.
@@ -172,6 +192,10 @@ pub struct JwtTable {
     pub user_claim: Option<String>,
     /// The claim with the tenant.
     pub tenant_claim: Option<String>,
+    /// The claim that makes administrators; `scope` by default.
+    pub admin_claim: Option<String>,
+    /// The value of this claim that makes them. Without one, there are none by tokens of this kind.
+    pub admin_value: Option<String>,
 }
 
 /// An IP address. The error does not quote the text.

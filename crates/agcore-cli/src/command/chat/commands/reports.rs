@@ -50,7 +50,9 @@ pub(in crate::command::chat) async fn usage(conversation: &Conversation) -> Resu
             screen.print(&table(&names.into_iter().zip(texts).map(row).collect::<Vec<_>>()))?;
             screen.note(&format!("By the prices in {}.", sanitized_line(costs.source())))?;
         }
-        None => screen.note("Costs are unknown: pass --catalog FILE with prices.")?,
+        None => screen.note(
+            "Costs are unknown: this server is not that of a known vendor. Set prices in agcore.toml, under [prices].",
+        )?,
     }
     match all.calls - all.calls_with_usage {
         0 => Ok(()),

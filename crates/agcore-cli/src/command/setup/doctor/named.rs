@@ -87,7 +87,7 @@ fn script(command: &str) -> Option<&Path> {
 
 /// Checks the catalog with the prices.
 fn prices(choices: &Choices) -> Option<Check> {
-    match Prices::read(None, choices.prices.as_ref()) {
+    match Prices::read(None, choices.prices.as_ref(), &choices.provider_config()) {
         Ok(None) => None,
         Ok(Some(prices)) => Some(Check::ok("prices", prices.source)),
         Err(failure) => Some(Check::fail("prices", &failure)),

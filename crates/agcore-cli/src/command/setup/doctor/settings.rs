@@ -10,6 +10,8 @@ use agcore_settings::{
 use agcore_workbench::{policy::Policy, program_tools};
 
 use super::{check::Check, server::ServerAnswer};
+#[cfg(feature = "serve")]
+use crate::hook_config::HookConfig;
 use crate::{
     exit::{Failure, FailureKind, setup_failure},
     input::history,
@@ -20,6 +22,8 @@ pub(super) fn checks(choices: &Choices) -> Vec<Check> {
     let mut checks = vec![files(choices)];
     checks.extend(unknown_names(&choices.unknown));
     checks.extend(warnings(choices));
+    #[cfg(feature = "serve")]
+    checks.extend(hooks(choices));
     checks.extend([
         trust(choices),
         model(choices),
@@ -88,6 +92,22 @@ fn unknown_names(unknown: &Unknown) -> Vec<Check> {
         .iter()
         .map(|message| Check::warn("settings", message, advice));
     settings.chain(variables).collect()
+}
+
+/// Checks that the hooks of a server can be used. Their secrets are never shown.
+#[cfg(feature = "serve")]
+fn hooks(choices: &Choices) -> Vec<Check> {
+    let mut problems = Vec::new();
+    let config = HookConfig::new(choices.serve.as_ref(), &mut problems);
+    let ids: Vec<&str> = config.ids().collect();
+    let mut checks: Vec<Check> = problems
+        .into_iter()
+        .map(|problem| Check::warn("hooks", problem, "`agcore serve` does not start like this."))
+        .collect();
+    if !ids.is_empty() {
+        checks.push(Check::ok("hooks", ids.join(", ")));
+    }
+    checks
 }
 
 fn model(choices: &Choices) -> Check {
