@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::num::NonZeroU64;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use lexopt::{Arg, Parser, ValueExt as _};
@@ -24,7 +25,7 @@ Checks; each prints a line, and the last line is `N passed, N failed`:
                             changed since COMMIT and of what depends on it; by default since
                             the last commit that `main` of the remote has, or HEAD
   nightly                   what ci leaves out: docs with private items, each feature,
-                            platforms, limits, soak
+                            platforms, limits, upgrade, soak
   fmt                       formatting, by rustfmt
   tidy [NAME…] [--range A..B]
                             conventions that no compiler checks: lengths, docs, prose,
@@ -39,6 +40,8 @@ Checks; each prints a line, and the last line is `N passed, N failed`:
                             targets are installed
   limits                    compares the instructions of the benches with their limits;
                             needs valgrind
+  upgrade                   lets processes of this version and of a newer one, with one more
+                            migration, work with one database
   deny                      licenses, bans and sources of dependencies, by cargo-deny
 
 Generated files:
@@ -47,8 +50,9 @@ Generated files:
 
 Not part of ci:
   bench [NAME]              runs the benches, or those of one bench or package; `peers`
-                            compares agcore with hand-written clients and async-openai, and
-                            `libraries` with other libraries, which takes long
+                            compares agcore with hand-written clients and async-openai,
+                            `libraries` with other libraries, which takes long, and `queues`
+                            the leases of runs with a job queue; needs a PostgreSQL server
   footprint                 builds a minimal agent on agcore and on other libraries, and
                             compares crates, CPU time of the build and size
   soak [FILTER]             runs the tests with more cases (AGCORE_SOAK=1)
@@ -68,6 +72,9 @@ Not part of ci:
   agui-clients              runs conversations of these packages with `agcore serve`
   api-fuzz                  sends random requests to `agcore serve`, made by schemathesis from
                             its OpenAPI document; installs it into the target folder
+
+  catalog [LITELLM SECOND]  composes the models and prices that agcore-catalog ships, from the wheels of LiteLLM
+                            and genai-prices; without them, installs these into the target folder
 
   dist [--profile NAME]     builds the program for a release, static if this machine can do that, and
                             writes an archive with manual pages, completions, licenses and checksums
@@ -97,6 +104,7 @@ pub(crate) enum Command {
     McpSdks,
     AguiClients,
     Pgvector,
+    Catalog { wheels: Vec<PathBuf> },
     Fuzz { target: Option<String>, time: Duration },
 }
 
@@ -208,6 +216,10 @@ fn by_name(command: &str, mut rest: Rest) -> Result<Command, lexopt::Error> {
         "pgvector" => return rest.nothing().map(|()| Command::Pgvector),
         "mcp-sdks" => return rest.nothing().map(|()| Command::McpSdks),
         "sdk-types" => return rest.nothing().map(|()| Command::SdkTypes),
+        "catalog" => {
+            let wheels = rest.words()?.into_iter().map(PathBuf::from).collect();
+            return Ok(Command::Catalog { wheels });
+        }
         "help" => return rest.nothing().map(|()| Command::Help),
         "ci" => return rest.nothing().map(|()| Command::Ci),
         "quick" => return rest.at_most_one().map(|since| Command::Quick { since }),
@@ -220,6 +232,7 @@ fn by_name(command: &str, mut rest: Rest) -> Result<Command, lexopt::Error> {
         "features" => Stage::Features(Selections::Each),
         "platforms" => Stage::Platforms,
         "limits" => Stage::Limits,
+        "upgrade" => Stage::Upgrade,
         other => return Err(format!("unknown command `{other}`").into()),
     };
     rest.nothing().map(|()| Command::Stage(stage))
@@ -264,6 +277,7 @@ mod tests {
         check("deny", Command::Stage(Stage::Deny));
         check("bench", Command::Bench { name: None });
         check("limits", Command::Stage(Stage::Limits));
+        check("upgrade", Command::Stage(Stage::Upgrade));
         check("footprint", Command::Footprint);
         check("book", Command::Book);
         let profile = |name: &str| Command::Dist {
@@ -273,6 +287,9 @@ mod tests {
         check("dist --profile dev", profile("dev"));
         check("sdk-types", Command::SdkTypes);
         check("pgvector", Command::Pgvector);
+        let wheels = vec!["a.whl".into(), "b.whl".into()];
+        check("catalog a.whl b.whl", Command::Catalog { wheels });
+        check("catalog", Command::Catalog { wheels: Vec::new() });
         check("agui-schemas", Command::AguiSchemas);
         check("agui-clients", Command::AguiClients);
         check("api-fuzz", Command::ApiFuzz);

@@ -32,6 +32,9 @@ pub(crate) const PROFILE: &str = "dist";
 /// The files of the repository that are in the archive.
 const FILES: [&str; 4] = ["CHANGELOG.md", "LICENSE-APACHE", "LICENSE-MIT", "README.md"];
 
+/// The licenses of the public price lists whose facts are built in.
+const DATA_LICENSES: &str = "crates/agcore-catalog/snapshot/LICENSES.md";
+
 /// The shells and the names of their completions.
 const COMPLETIONS: [(&str, &str); 5] = [
     ("bash", "agcore.bash"),
@@ -68,7 +71,12 @@ pub(crate) fn run(workspace: &Workspace, profile: &str) -> anyhow::Result<bool> 
         },
     )?;
     let licenses = licenses::collect(&workspace.cargo, &tree)?;
-    fs::write(content.join("THIRD-PARTY-LICENSES.md"), &licenses.text)?;
+    let data = fs::read_to_string(workspace.root.join(DATA_LICENSES))
+        .with_context(|| format!("cannot read {DATA_LICENSES}"))?;
+    fs::write(
+        content.join("THIRD-PARTY-LICENSES.md"),
+        format!("{}\n{data}", licenses.text),
+    )?;
     let archive = folder.join(format!("{name}.tar.gz"));
     archive::write(&content, &name, &archive)?;
     let sums = folder.join("SHA256SUMS");

@@ -2,6 +2,7 @@
 
 pub(crate) mod agui;
 pub(crate) mod api_fuzz;
+pub(crate) mod catalog;
 pub(crate) mod mcp_conformance;
 pub(crate) mod mcp_sdks;
 pub(crate) mod pgvector;

@@ -19,7 +19,11 @@ const CLIPPY: &[&str] = &[
 const DOCS: &[&str] = &["doc", "--workspace", "--all-features", "--no-deps", "--keep-going"];
 
 /// Workspaces of their own, which `cargo fmt --all` does not format.
-const OUTSIDE: &[(&str, &str)] = &[("peers", "benches/peers/Cargo.toml"), ("fuzz", "fuzz/Cargo.toml")];
+const OUTSIDE: &[(&str, &str)] = &[
+    ("peers", "benches/peers/Cargo.toml"),
+    ("queues", "benches/queues/Cargo.toml"),
+    ("fuzz", "fuzz/Cargo.toml"),
+];
 
 /// Checks that every file is formatted by rustfmt.
 pub(crate) fn fmt(workspace: &Workspace, report: &mut Report) {

@@ -81,6 +81,7 @@ fn run(command: &Command) -> anyhow::Result<bool> {
         Command::AguiClients => foreign::agui::clients(&load()?),
         Command::AguiSchemas => foreign::agui::schemas(&load()?),
         Command::McpSdks => foreign::mcp_sdks::run(&load()?),
+        Command::Catalog { wheels } => foreign::catalog::run(&load()?, wheels),
         Command::Pgvector => foreign::pgvector::run(&load()?),
         Command::SdkTypes => foreign::sdk_types::run(&load()?),
         Command::Fuzz { target, time } => fuzz::run(&load()?, target.as_deref(), *time),

@@ -4,4 +4,5 @@ pub(crate) mod bench;
 pub(crate) mod footprint;
 pub(crate) mod limits;
 pub(crate) mod peers;
+pub(crate) mod queues;
 pub(crate) mod soak;

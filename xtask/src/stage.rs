@@ -10,7 +10,9 @@ use crate::workspace::Workspace;
 use crate::{
     deny, features, generate, graph, lints,
     measure::{limits, soak},
-    platforms, test, tidy,
+    platforms,
+    test::{self, upgrade},
+    tidy,
 };
 
 /// A group of checks.
@@ -45,6 +47,7 @@ pub(crate) enum Stage {
     Features(Selections),
     Platforms,
     Limits,
+    Upgrade,
     Soak,
 }
 
@@ -70,6 +73,7 @@ impl Stage {
             Self::Features(Selections::Each),
             Self::Platforms,
             Self::Limits,
+            Self::Upgrade,
             Self::Soak,
         ]
     }
@@ -109,6 +113,7 @@ impl Stage {
             Self::Features(_) => "features",
             Self::Platforms => "platforms",
             Self::Limits => "limits",
+            Self::Upgrade => "upgrade",
             Self::Soak => "soak",
         }
     }
@@ -127,6 +132,7 @@ impl Stage {
             Self::Features(selections) => features::run(workspace, *selections, report),
             Self::Platforms => platforms::run(workspace, report),
             Self::Limits => limits::run(workspace, report),
+            Self::Upgrade => upgrade::stage(workspace, report),
             Self::Soak => soak::stage(workspace, report),
         }
     }

@@ -5,6 +5,7 @@ mod example;
 mod changed;
 mod slowest;
 mod runner;
+pub(crate) mod upgrade;
 
 use crate::foreign::agui;
 use crate::foreign::mcp_sdks;

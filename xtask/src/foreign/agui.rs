@@ -70,7 +70,7 @@ pub(crate) fn clients(workspace: &Workspace) -> anyhow::Result<bool> {
         let mut python = Command::new(line.python(&folder));
         python.arg("-B").arg(scripts.join("clients.py"));
         for mut client in [node, python] {
-            let server = Served::start(&workspace.target, &["--script", &script], &[])?;
+            let server = Served::start(&workspace.target, &["--script", &script], &[], "")?;
             client.args([line.name, &server.url]);
             all_succeed &= process::succeeds(&mut client)?;
             all_succeed &= server.has_played_the_script()?;

@@ -36,12 +36,14 @@ pub(crate) struct Served {
 struct Running(Child);
 
 impl Served {
-    /// Starts both programs on free ports, with these arguments. The server keeps the files that users upload.
-    pub(crate) fn start(target: &Path, vendor: &[&str], server: &[&str]) -> anyhow::Result<Self> {
+    /// Starts both programs on free ports, with these arguments. The server keeps the files that users upload. `settings` are added
+    /// to those of the server.
+    pub(crate) fn start(target: &Path, vendor: &[&str], server: &[&str], settings: &str) -> anyhow::Result<Self> {
         let folder = tempfile::tempdir()?;
-        let settings = folder.path().join("home/agcore");
-        std::fs::create_dir_all(settings.join("uploads"))?;
-        std::fs::write(settings.join("agcore.toml"), "[serve]\nfiles = 'uploads'\n")?;
+        let home = folder.path().join("home/agcore");
+        std::fs::create_dir_all(home.join("uploads"))?;
+        let settings = format!("[serve]\nfiles = 'uploads'\n{settings}");
+        std::fs::write(home.join("agcore.toml"), settings)?;
         let mut command = Command::new(executable(target, "agcore-mock"));
         let vendor = command.arg("--until-stdin-closes").args(vendor);
         let mut vendor = Running::start(vendor.stdout(Stdio::piped()))?;

@@ -81,6 +81,10 @@ pub(crate) const PLACES: &[(&str, Place)] = &[
         Place::Outside(&["agcore-chat", "agcore-session", "agcore-store", "agcore-flow"]),
     ),
     (
+        "agcore-benches-leases",
+        Place::Outside(&["agcore-chat", "agcore-session", "agcore-store"]),
+    ),
+    (
         "agcore-benches-mcp",
         Place::Outside(&["agcore-chat", "agcore-tools", "agcore-mcp", "agcore-benches"]),
     ),
@@ -127,8 +131,9 @@ const TOOLS_MACROS: &str = "agcore-tools-macros";
 /// Macro crates, each with the crate that its output refers to: the output can only be tested together with that crate.
 const MACROS: &[(&str, &str)] = &[(TOOLS_MACROS, "agcore-tools")];
 
-/// The crates that use the test kit outside of tests: the demo and the examples run against its mock server.
-const TESTKIT_USERS: &[&str] = &["agcore-cli", "agcore-demo", "agcore-examples"];
+/// The crates that use the test kit outside of tests: the demo and the examples run against its mock server, a simulation with its
+/// clock.
+const TESTKIT_USERS: &[&str] = &["agcore-cli", "agcore-demo", "agcore-examples", "agcore-benches-leases"];
 
 /// Returns the place of a crate, if it has one.
 pub(crate) fn place(name: &str) -> Option<Place> {
@@ -229,6 +234,7 @@ mod tests {
         check("agcore-chat", Kind::Development, TESTKIT, true);
         check("agcore-cli", Kind::Normal, TESTKIT, true);
         check("agcore-examples", Kind::Normal, TESTKIT, true);
+        check("agcore-benches-leases", Kind::Normal, TESTKIT, true);
         check("agcore-agent", Kind::Normal, TESTKIT, false);
         check("agcore", Kind::Normal, TESTKIT, false);
         check(TESTKIT, Kind::Normal, "agcore-tools", true);

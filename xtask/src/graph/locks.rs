@@ -8,7 +8,11 @@ use crate::report::finding::Finding;
 use crate::workspace::Workspace;
 
 /// The manifests beside these lock files.
-const MANIFESTS: &[&str] = &["benches/peers/Cargo.toml", "fuzz/Cargo.toml"];
+const MANIFESTS: &[&str] = &[
+    "benches/peers/Cargo.toml",
+    "benches/queues/Cargo.toml",
+    "fuzz/Cargo.toml",
+];
 
 /// The words with which cargo reports a lock file that does not match its manifest.
 const OUTDATED: &str = "cannot update the lock file";

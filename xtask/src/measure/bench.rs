@@ -1,5 +1,5 @@
-//! `bench`: runs all benches of the workspace, or those with one name. The names `peers` and `libraries` stand for those outside
-//! of it.
+//! `bench`: runs all benches of the workspace, or those with one name. The names `peers`, `libraries` and `queues` stand for
+//! those outside of it.
 //!
 //! The bench `service` also measures the program, which is built for it, and runs in the profile of the benches and in that of
 //! users. With `AGCORE_SOAK`, the bench `retrieval` gets a server of embeddings, whose model takes minutes: a Python package, which is
@@ -13,6 +13,7 @@ use cargo_metadata::TargetKind;
 
 use crate::foreign::python_environment::PythonEnvironment;
 use crate::measure::peers::{self, libraries};
+use crate::measure::queues;
 use crate::measure::soak;
 use crate::process;
 use crate::workspace::{Package, Target, Workspace};
@@ -35,12 +36,15 @@ pub(crate) fn run(workspace: &Workspace, name: Option<&str>) -> anyhow::Result<b
     if name == Some(libraries::NAME) {
         return libraries::compare(workspace);
     }
+    if name == Some(queues::NAME) {
+        return queues::bench(workspace);
+    }
     let benches = selected(&workspace.members, name);
     if benches.is_empty() {
         let known: Vec<_> = selected(&workspace.members, None)
             .into_iter()
             .map(|(_, name)| name)
-            .chain([peers::NAME, libraries::NAME])
+            .chain([peers::NAME, libraries::NAME, queues::NAME])
             .collect();
         match name {
             Some(name) => bail!("no bench is named `{name}`; known are: {}", known.join(", ")),

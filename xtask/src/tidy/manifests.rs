@@ -22,6 +22,7 @@ const OUTSIDE: &[&str] = &[
     "benches/peers/minimal/async-openai/Cargo.toml",
     "benches/peers/minimal/genai/Cargo.toml",
     "benches/peers/minimal/rig/Cargo.toml",
+    "benches/queues/Cargo.toml",
     "fuzz/Cargo.toml",
 ];
 

@@ -130,7 +130,7 @@ fn nightly_runs_what_ci_leaves_out() {
     );
     let ran = workspace.xtask_alone("nightly", None);
     ran.passes();
-    let expected = ["docs", "features", "platforms", "limits", "soak", "total"];
+    let expected = ["docs", "features", "platforms", "limits", "upgrade", "soak", "total"];
     assert_eq!(stages(&ran.text), expected, "{}", ran.text);
     assert!(ran.text.contains("ok       docs private"), "{}", ran.text);
     assert!(!ran.text.contains("docs public"), "{}", ran.text);
