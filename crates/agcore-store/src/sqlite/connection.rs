@@ -3,9 +3,12 @@
 pub(super) mod migrations;
 pub(super) mod options;
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
-use rusqlite::{Connection, OpenFlags, config::DbConfig};
+use rusqlite::{Connection, ErrorCode, OpenFlags, config::DbConfig};
 
 use self::options::{Durability, SqliteOptions};
 use super::error::convert;
@@ -35,7 +38,7 @@ pub(super) fn open(options: &SqliteOptions) -> Result<Connection, StoreError> {
         Durability::PowerLoss => "FULL",
     };
     let set_up = || {
-        connection.pragma_update(None, "journal_mode", "WAL")?;
+        use_write_ahead_log(&connection, options.busy_timeout)?;
         connection.pragma_update(None, "synchronous", synchronous)?;
         connection.pragma_update(None, "foreign_keys", true)?;
         connection.pragma_update(None, "cache_size", -CACHE_KIB)?;
@@ -48,6 +51,24 @@ pub(super) fn open(options: &SqliteOptions) -> Result<Connection, StoreError> {
     };
     set_up().map_err(|error| convert(&cannot_open(options), error))?;
     Ok(connection)
+}
+
+/// Switches to a write-ahead log. SQLite itself does not wait for another connection that does the same: each would wait for the
+/// other one to give up the lock for reading.
+fn use_write_ahead_log(connection: &Connection, timeout: Duration) -> rusqlite::Result<()> {
+    let mut pauses = (1..).map(Duration::from_millis).scan(timeout, |rest, pause| {
+        *rest = rest.checked_sub(pause)?;
+        Some(pause)
+    });
+    loop {
+        match connection.pragma_update(None, "journal_mode", "WAL") {
+            Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => match pauses.next() {
+                Some(pause) => std::thread::sleep(pause),
+                None => return Err(error),
+            },
+            switched => return switched,
+        }
+    }
 }
 
 /// Opens a connection for maintenance, which does not create the file.

@@ -9,6 +9,7 @@ use agcore_store::{
     sqlite::{Durability, SqliteOptions, SqliteStore},
 };
 use agcore_testkit::clock::ManualClock;
+use futures_util::future::join_all;
 use serde_json::json;
 
 async fn open(path: &Path) -> Result<SqliteStore, StoreError> {
@@ -29,6 +30,18 @@ async fn data_survives_reopening() {
     let store = open(&path).await.unwrap();
     assert_eq!(store.get("local", "a").await.unwrap().unwrap().content, "text");
     assert_eq!(store.read("s", 0).await.unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn many_open_a_new_file_at_once() {
+    let directory = tempfile::tempdir().unwrap();
+    for number in 0..50 {
+        let path = directory.path().join(format!("{number}.db"));
+        // Each has a thread of its own, which opens the file.
+        for opened in join_all((0..8).map(|_| open(&path))).await {
+            opened.unwrap();
+        }
+    }
 }
 
 #[tokio::test]
@@ -117,7 +130,7 @@ async fn a_full_database_loses_nothing_that_was_acknowledged() {
     assert!(full.message().contains("is full"), "{full:?}");
     // Several writes in one transaction, of which some do not fit.
     let writes = (0..8).map(|number| store.save(MemoryItem::new(format!("late {number}"), "x".repeat(20_000))));
-    for result in futures_util::future::join_all(writes).await {
+    for result in join_all(writes).await {
         assert_eq!(result.unwrap_err().kind(), MemoryErrorKind::Storage);
     }
     let ids = |items: Vec<MemoryItem>| items.into_iter().map(|item| item.id).collect::<Vec<_>>();
@@ -207,7 +220,7 @@ async fn many_writers_at_once_are_all_acknowledged() {
             }
         }
     });
-    let failed = futures_util::future::join_all(writes)
+    let failed = join_all(writes)
         .await
         .into_iter()
         .filter(|is_written| !is_written)
