@@ -20,7 +20,7 @@ use crate::{
 };
 
 /// Returns a model that answers each request by what it contains, so that repeated requests get the same reply.
-fn model() -> ScriptedProvider {
+pub(crate) fn model() -> ScriptedProvider {
     let step = || {
         ScriptStep::from_fn(|request| {
             let contains = |text: &str| request.messages.iter().any(|message| message.text().contains(text));
