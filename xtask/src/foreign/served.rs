@@ -2,7 +2,7 @@
 
 use std::io::{BufRead as _, BufReader, Read};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStderr, Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use anyhow::Context as _;
 
@@ -26,8 +26,6 @@ pub(crate) struct Served {
     pub(crate) url: String,
     server: Running,
     vendor: Running,
-    /// Kept open, so that the server can write to it.
-    _log: BufReader<ChildStderr>,
     program: PathBuf,
     folder: tempfile::TempDir,
 }
@@ -60,11 +58,12 @@ impl Served {
         let mut log = BufReader::new(stderr);
         let line = find(&mut log, "http://")?;
         let url = line.split(';').next().unwrap_or_default().to_owned();
+        // A server whose log fills the pipe would wait for a reader.
+        std::thread::spawn(move || std::io::copy(&mut log, &mut std::io::sink()));
         Ok(Self {
             url,
             server,
             vendor,
-            _log: log,
             program,
             folder,
         })
