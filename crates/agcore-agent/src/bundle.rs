@@ -6,12 +6,12 @@ mod known_tools;
 
 use std::{fmt, sync::Arc, time::Duration};
 
-use agcore_chat::{Actor, Biller, Clock, StopCheck};
+use agcore_chat::{Actor, Biller, Clock, StopCheck, ToolDefinition};
 use agcore_cycle::{Hooks, SharedBudget};
 use agcore_llm::{LlmProvider, Random};
 use agcore_memory::MemoryStore;
 use agcore_session::{Billing, SessionStore};
-use agcore_tools::{AuditSink, Extensions, ToolPolicy, ToolRegistry};
+use agcore_tools::{AuditSink, ClientTool, Extensions, ToolPolicy, ToolRegistry};
 use serde_json::{Map, Value};
 
 pub(crate) use self::{
@@ -162,6 +162,23 @@ impl RuntimeBundle {
         Ok(Self::new(Parts {
             tools,
             skills,
+            ..parts.clone()
+        }))
+    }
+
+    /// Returns a bundle that also has tools that a client offers and runs, as [`ClientTool`]s. The other tools are those of this
+    /// bundle as they are now. An agent that lists its tools has to list them as well.
+    ///
+    /// # Errors
+    /// [`InvalidConfig`](crate::AgentErrorKind::InvalidConfig) if a name or a schema is invalid, or if the name is that of another
+    /// tool: a client cannot replace the tools of an agent.
+    pub fn with_client_tools(&self, tools: impl IntoIterator<Item = ToolDefinition>) -> Result<Self, AgentError> {
+        let parts = self.parts();
+        let all = parts.tools.detached();
+        let tools = tools.into_iter().map(ClientTool::new);
+        all.register_all(tools).map_err(AgentError::invalid_tool)?;
+        Ok(Self::new(Parts {
+            tools: all,
             ..parts.clone()
         }))
     }

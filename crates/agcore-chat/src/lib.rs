@@ -97,6 +97,7 @@ pub use {
         annotations::ToolAnnotations,
         call::{ArgumentsError, CallInput, RawArguments, ToolCall, VendorData},
         choice::{AllowedMode, AllowedTool, ToolChoice},
+        client_result::ClientResult,
         executor::{
             GuardFuture, Progress, ToolExecutor, ToolGuard, ToolOutcome, ToolReport, ToolReports, ToolResult, ToolWork,
         },

@@ -7,6 +7,7 @@ pub(crate) mod choice;
 pub(crate) mod annotations;
 pub(crate) mod executor;
 pub(crate) mod question;
+pub(crate) mod client_result;
 
 use serde::{
     Serialize, Serializer,

@@ -54,6 +54,7 @@ mod context;
 mod output;
 pub mod permission;
 mod tool;
+mod client_tool;
 mod typed;
 mod schema;
 mod registry;
@@ -88,6 +89,7 @@ pub use {
     approval::{Approval, ApprovalRequest, Approver, SuspendingApprover},
     arguments::Arguments,
     audit::{AuditEvent, AuditOutcome, AuditRecord, AuditSink, Decider},
+    client_tool::ClientTool,
     context::{Extensions, InputAnswer, ProgressSender, RunState, ToolContext, ToolContextBuilder},
     error::{ToolError, ToolErrorKind},
     execute::{InvokeOptions, ToolInvocation},

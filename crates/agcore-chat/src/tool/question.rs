@@ -149,6 +149,8 @@ pub enum QuestionKind {
     Input,
     /// It is unknown whether this call completed before the process died. Should it run again?
     Uncertain,
+    /// The client that has offered the tool runs the call, and answers with the result.
+    Client,
 }
 
 /// The answer to a question.

@@ -74,16 +74,21 @@ pub(super) fn input_question(call: InputCall<'_>, request: InputRequest) -> Ques
         schema,
         context,
         question,
+        kind,
     } = request;
     if let Some(inner) = question {
         let saved = SavedCall::new(number, call, arguments, approved, context);
         return forwarded_question(call, number, *inner, saved);
     }
-    let mut question = Question::new(call.id.as_str(), number, QuestionKind::Input, prompt)
+    let reason = match kind {
+        QuestionKind::Client => "the client has offered the tool, and runs it",
+        _ => "the tool needs it to continue",
+    };
+    let mut question = Question::new(call.id.as_str(), number, kind, prompt)
         .with_tool(tool.name().clone())
         .with_arguments(arguments.as_value().clone())
         .with_annotations(tool.annotations().clone())
-        .with_reason("the tool needs it to continue");
+        .with_reason(reason);
     question.schema = schema;
     question.with_state(SavedCall::new(number, call, arguments, approved, context).into_state())
 }

@@ -217,7 +217,7 @@ impl CallStart {
                 let approved = PersonDecision::Approved { scope, grant, approver };
                 Ok(saved.start(Resumed::with_decision(question, approved), arguments))
             }
-            (QuestionKind::Input, Answer::Value(value)) => {
+            (QuestionKind::Input | QuestionKind::Client, Answer::Value(value)) => {
                 let saved = SavedCall::for_call(&question, call, tool)?;
                 Ok(saved.start_with_input(question, value))
             }

@@ -1,6 +1,6 @@
 //! [`InputRequest`]: a question of a tool to a person or another agent.
 
-use agcore_chat::Question;
+use agcore_chat::{Question, QuestionKind};
 use serde_json::Value;
 
 /// A question of a tool to a person or another agent.
@@ -46,6 +46,9 @@ pub struct InputRequest {
     pub context: Value,
     /// The question of a call that the tool itself runs, if it passes that on. See [`forwarding`](Self::forwarding).
     pub question: Option<Box<Question>>,
+    /// The kind of answer: [`Input`](QuestionKind::Input), or [`Client`](QuestionKind::Client) for a
+    /// [`ClientTool`](crate::ClientTool).
+    pub kind: QuestionKind,
 }
 
 impl InputRequest {
@@ -56,6 +59,7 @@ impl InputRequest {
             schema: None,
             context: Value::Null,
             question: None,
+            kind: QuestionKind::Input,
         }
     }
 
@@ -102,6 +106,14 @@ impl InputRequest {
         Self {
             question: Some(Box::new(question)),
             ..Self::new("")
+        }
+    }
+
+    /// Asks the client that has offered the tool to run the call.
+    pub(crate) fn for_client(prompt: impl Into<String>) -> Self {
+        Self {
+            kind: QuestionKind::Client,
+            ..Self::new(prompt)
         }
     }
 
