@@ -9,7 +9,7 @@ pub use answer::{AnswerError, ResumeEntry, ResumeStatus};
 pub use error::{RunInputError, RunInputErrorKind};
 pub use limits::InputLimits;
 
-use agcore_chat::{Role, ToolDefinition};
+use agcore_chat::{Message, Role, ToolDefinition, ToolMessage};
 use serde_json::{Map, Value};
 
 use crate::{event::Protocol, thread_message::ThreadMessage};
@@ -73,6 +73,19 @@ impl RunAgentInput {
     pub fn newest_user_message(&self) -> Option<&ThreadMessage> {
         let last = self.messages.iter().rev().find(|message| message.message().is_some())?;
         (last.message()?.role() == Role::User).then_some(last)
+    }
+
+    /// Returns the results of tools of the front end with which the conversation ends. They continue the run that has called the
+    /// tools. Empty if the conversation ends with another message.
+    pub fn newest_tool_results(&self) -> Vec<&ToolMessage> {
+        let messages = self.messages.iter().rev().filter_map(ThreadMessage::message);
+        let results = messages.map_while(|message| match message {
+            Message::Tool(result) => Some(result),
+            _ => None,
+        });
+        let mut results: Vec<_> = results.collect();
+        results.reverse();
+        results
     }
 
     /// Returns a member of the data for the server.

@@ -196,7 +196,12 @@ fn tool(members: &mut Map<String, Value>) -> Result<Message, (&'static str, &'st
         tool_call_id: text(members, "toolCallId")?.ok_or(("toolCallId", "must be a text"))?,
         ..ToolMessage::default()
     };
-    message.marks.is_error = text(members, "error")?.is_some();
+    if let Some(error) = text(members, "error")? {
+        message.marks.is_error = true;
+        if message.content.text().is_empty() {
+            message.content = error.into();
+        }
+    }
     Ok(message.into())
 }
 

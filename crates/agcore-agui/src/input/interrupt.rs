@@ -23,7 +23,8 @@ use serde_json::{Map, Value, json};
 pub struct Interrupt {
     /// The id, which is unique and does not change while the question is open.
     pub id: Text,
-    /// The kind of answer that is needed: `approval`, `input`, `uncertain`, or a name of the application.
+    /// The kind of answer that is needed: `approval`, `input`, `uncertain`, `client_tool` for a tool of the front end, or a
+    /// name of the application.
     pub reason: Text,
     /// The question, for people.
     pub message: Option<String>,
@@ -111,6 +112,7 @@ impl From<&Question> for Interrupt {
         let (reason, schema) = match question.kind {
             QuestionKind::Approval => ("approval", approval_schema(true)),
             QuestionKind::Uncertain => ("uncertain", approval_schema(false)),
+            QuestionKind::Client => ("client_tool", None),
             _ => ("input", question.schema.clone()),
         };
         let mut interrupt = Self::new(question.id.0.clone(), reason)

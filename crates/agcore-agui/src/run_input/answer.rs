@@ -49,7 +49,8 @@ impl ResumeEntry {
     /// Returns the answer for a question of this kind. Nothing is ever approved without an explicit yes.
     ///
     /// Approvals, and questions whether a call runs again, accept `true`, `false`, or an object with `approved` and, optionally,
-    /// `message`, `scope` (`once`, `session`, `always`) and `arguments` (also `editedArgs`). Questions for input accept anything.
+    /// `message`, `scope` (`once`, `session`, `always`) and `arguments` (also `editedArgs`). Questions for input accept anything,
+    /// and so do calls of tools of the front end, as [`ClientResult::from_value`](agcore_chat::ClientResult::from_value) describes.
     ///
     /// # Errors
     /// When the payload does not fit.
@@ -73,7 +74,7 @@ impl ResumeEntry {
             rule,
         };
         let payload = self.payload.as_ref();
-        if kind == QuestionKind::Input {
+        if matches!(kind, QuestionKind::Input | QuestionKind::Client) {
             let value = payload.ok_or_else(|| error("must have a payload"))?;
             return Ok(Answer::Value(value.clone()));
         }

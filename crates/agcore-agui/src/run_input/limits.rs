@@ -11,6 +11,8 @@ pub struct InputLimits {
     pub max_messages: usize,
     /// The number of tools, by default 128.
     pub max_tools: usize,
+    /// The size of the definition of a tool in bytes, as JSON, by default 32 KiB.
+    pub max_tool_bytes: usize,
     /// The number of entries of the context, by default 128.
     pub max_context: usize,
     /// The number of answers, by default 256.
@@ -23,6 +25,7 @@ impl Default for InputLimits {
             max_bytes: 8 << 20,
             max_messages: 10_000,
             max_tools: 128,
+            max_tool_bytes: 32 << 10,
             max_context: 128,
             max_answers: 256,
         }

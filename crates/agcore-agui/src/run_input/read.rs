@@ -59,7 +59,7 @@ impl RunAgentInput {
             tools: each(
                 array(members, "tools", limits.max_tools)?.unwrap_or_default(),
                 "tools",
-                tool,
+                |value, path| tool(value, path, limits.max_tool_bytes),
             )?,
             context: each(
                 array(members, "context", limits.max_context)?.unwrap_or_default(),
@@ -134,7 +134,7 @@ fn array(members: &mut Members, name: &str, max: usize) -> Result<Option<Vec<Val
 fn each<T>(
     items: Vec<Value>,
     name: &str,
-    read: fn(Value, &str) -> Result<T, RunInputError>,
+    read: impl Fn(Value, &str) -> Result<T, RunInputError>,
 ) -> Result<Vec<T>, RunInputError> {
     let items = items.into_iter().enumerate();
     items
@@ -163,7 +163,12 @@ fn message(value: Value, parent: &str) -> Result<ThreadMessage, RunInputError> {
     Ok(message)
 }
 
-fn tool(value: Value, path: &str) -> Result<ToolDefinition, RunInputError> {
+fn tool(value: Value, path: &str, max_bytes: usize) -> Result<ToolDefinition, RunInputError> {
+    let bytes = value.to_string().len();
+    if bytes > max_bytes {
+        let message = format!("{path}: {bytes} bytes are refused: {max_bytes} are allowed; shorten the schema");
+        return Err(RunInputError::too_large(path, message));
+    }
     let mut members = object(value, path)?;
     let name = text(&mut members, path, "name")?;
     agcore_chat::tool_name::check(&name).map_err(|_| {
