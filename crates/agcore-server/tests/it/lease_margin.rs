@@ -1,5 +1,5 @@
-//! Workers that have to stop by their own clocks while a write, a model or a tool is awaited, shortly before their leases end in the
-//! store: the runs continue.
+//! Workers that have to stop by their own clocks while a write, a model or a tool is awaited, shortly before their leases end in
+//! the store: the runs continue.
 
 use std::{
     sync::{
@@ -97,7 +97,7 @@ impl Moments {
         }
     }
 
-    /// Passes a claim, none of which gets the run until the lease has ended in the store.
+    /// Passes a claim. None gets the run until the lease has ended in the store.
     fn pass_claim(&self) {
         if self.were_slow() && self.0.claims.fetch_add(1, Ordering::SeqCst) == CLAIMS {
             self.0.clock.advance(LEASE);
