@@ -74,6 +74,24 @@ async function approval(isApproved, result, text) {
   assert.equal(answer(agent), text);
 }
 
+async function frontEndTool() {
+  const agent = newAgent("map");
+  const parameters = { type: "object", properties: { city: { type: "string" } }, required: ["city"] };
+  const tools = [{ name: "show_map", description: "Shows a map.", parameters }];
+  const called = await run(agent, "Show me Rome.", { tools });
+  assert.equal(called.error, undefined);
+  const [call] = agent.messages.at(-1).toolCalls;
+  assert.equal(call.function.name, "show_map");
+  assert.deepEqual(JSON.parse(call.function.arguments), { city: "Rome" });
+  assert.equal(called.end.type, "RUN_FINISHED");
+  if (line === "1") assert.deepEqual(called.end.outcome, { type: "success", pendingToolCallIds: [call.id] });
+  agent.addMessage({ id: `result_${line}`, role: "tool", toolCallId: call.id, content: "shown" });
+  const continued = await run(agent, undefined, { tools });
+  assert.equal(continued.error, undefined);
+  assert.deepEqual(roles(agent), ["user", "assistant", "tool", "assistant"]);
+  assert.equal(answer(agent), "The map is shown.");
+}
+
 async function cancel() {
   const agent = newAgent("cancel");
   let cancelled;
@@ -101,9 +119,10 @@ async function main() {
   await conversation();
   await approval(true, /^Saved to /, "It is paid.");
   await approval(false, /not today/, "I did not pay.");
+  await frontEndTool();
   await cancel();
   assert.deepEqual(warnings, []);
-  console.log(`npm ${line}.x: ${runs} runs: a conversation with a tool, an approval, a denial and a cancel, without a warning`);
+  console.log(`npm ${line}.x: ${runs} runs: a conversation with a tool, an approval, a denial, a tool of the front end and a cancel, without a warning`);
 }
 
 main().catch((problem) => {

@@ -23,13 +23,14 @@ def post(path, body, headers=None):
     return urllib.request.urlopen(urllib.request.Request(URL + path, data, headers))
 
 
-def run(thread, text, resume=None, on_event=lambda event, run: None):
+def run(thread, text, resume=None, on_event=lambda event, run: None, messages=None, tools=()):
     """Runs the agent and returns the events, parsed by the models."""
     global RUNS
     RUNS += 1
     name = f"run_py{LINE}_{RUNS}"
-    messages = [{"id": f"user_{name}", "role": "user", "content": text}] if text else []
-    members = {"threadId": f"{thread}_py{LINE}", "runId": name, "state": {}, "messages": messages, "tools": [], "context": []}
+    messages = messages or ([{"id": f"user_{name}", "role": "user", "content": text}] if text else [])
+    members = {"threadId": f"{thread}_py{LINE}", "runId": name, "state": {}, "messages": messages, "context": []}
+    members |= {"tools": list(tools)}
     members |= {"forwardedProps": {}} | ({"resume": resume} if resume else {}) | ({"protocolVersion": "1.0"} if LINE == "1" else {})
     body = RunAgentInput.model_validate(members).model_dump(mode="json", by_alias=True, exclude_none=True)
     events = []
@@ -60,6 +61,18 @@ def approval(thread, approved, expected, answer):
     assert text(events) == answer, text(events)
 
 
+def front_end_tool():
+    schema = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
+    tools = [{"name": "show_map", "description": "Shows a map.", "parameters": schema}]
+    events = run("map", "Show me Rome.", tools=tools)
+    (call,) = [event for event in events if event.type == "TOOL_CALL_START"]
+    assert call.tool_call_name == "show_map" and events[-1].type == "RUN_FINISHED", events
+    if LINE == "1":
+        assert events[-1].outcome.pending_tool_call_ids == [call.tool_call_id], events[-1]
+    shown = {"id": "result", "role": "tool", "toolCallId": call.tool_call_id, "content": "shown"}
+    assert text(run("map", None, messages=[shown], tools=tools)) == "The map is shown."
+
+
 def cancel(event, name):
     if event.type == "TEXT_MESSAGE_CONTENT":
         with post(f"/api/v1/agent/runs/cancel_py{LINE}/{name}/cancel", {}) as answer:
@@ -72,10 +85,11 @@ def main():
     assert text(run("talk", "What did I ask?")) == "You asked about the weather."
     approval("approve", True, "Saved to ", "It is paid.")
     approval("deny", False, "not today", "I did not pay.")
+    front_end_tool()
     end = run("cancel", "Think.", on_event=cancel)[-1]
     assert end.type == "RUN_FINISHED" and end.outcome.type == "cancelled" if LINE == "1" else end.code == "RUN_CANCELED", end
     assert text(run("cancel", "Are you back?")) == "I am back."
-    print(f"PyPI {LINE}.x: {RUNS} runs: a conversation with a tool, an approval, a denial and a cancel")
+    print(f"PyPI {LINE}.x: {RUNS} runs: a conversation with a tool, an approval, a denial, a tool of the front end and a cancel")
 
 
 main()

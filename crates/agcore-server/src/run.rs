@@ -1,6 +1,6 @@
 //! [`RunJob`]: the ids of a run, and [`RunInput`], what the run works on.
 
-use agcore_chat::{Actor, Answer, Message, QuestionId};
+use agcore_chat::{Actor, Answer, Message, QuestionId, Text, ToolDefinition};
 use serde::{Deserialize, Serialize};
 
 use crate::{flows::FlowInput, settings::BusyPolicy};
@@ -17,7 +17,7 @@ pub(crate) struct RunJob {
 }
 
 /// The input of a run, as it is stored with the run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct RunInput {
     /// The name of the agent.
     pub(crate) agent: String,
@@ -33,6 +33,9 @@ pub(crate) struct RunInput {
     /// The part that only flows have.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) flow: Option<FlowInput>,
+    /// The tools that the client offers and runs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) tools: Vec<ToolDefinition>,
     /// The hash of the body, if a delivery to a hook has started the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) delivery: Option<String>,
@@ -43,42 +46,33 @@ pub(crate) struct RunInput {
 pub(crate) struct GivenAnswer {
     pub(crate) question: QuestionId,
     pub(crate) answer: Answer,
+    /// The call whose result the answer is, if the client has it in its conversation already.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) known_call: Option<Text>,
 }
 
 impl RunInput {
     /// Returns the input of a run that begins with a message.
     pub(crate) fn message(message: Message) -> Self {
         Self {
-            agent: String::new(),
-            busy: None,
             message: Some(message),
-            answers: Vec::new(),
-            flow: None,
-            delivery: None,
+            ..Self::default()
         }
     }
 
     /// Returns the input of a run that continues an agent's turn with answers.
     pub(crate) fn answering(answers: Vec<GivenAnswer>) -> Self {
         Self {
-            agent: String::new(),
-            busy: None,
-            message: None,
             answers,
-            flow: None,
-            delivery: None,
+            ..Self::default()
         }
     }
 
     /// Returns the input of a run that continues a flow with answers.
     pub(crate) fn continuing(flow: FlowInput) -> Self {
         Self {
-            agent: String::new(),
-            busy: None,
-            message: None,
-            answers: Vec::new(),
             flow: Some(flow),
-            delivery: None,
+            ..Self::default()
         }
     }
 

@@ -29,7 +29,7 @@ pub(crate) use self::{
     leasing::Leasing,
     owned::OwnedRun,
     start::{
-        agent_of,
+        GivenAnswers, agent_of,
         deliveries::{Accepted, HookRun},
         request::agent_named,
     },

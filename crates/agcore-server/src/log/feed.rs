@@ -217,10 +217,13 @@ impl Feed {
         else {
             return "failed";
         };
-        let outcome = end.member("outcome").and_then(|outcome| outcome["type"].as_str());
-        match (end.event_type(), outcome) {
+        let outcome = end.member("outcome");
+        // The client has to run calls of its tools.
+        let is_pending = outcome.is_some_and(|outcome| !outcome["pendingToolCallIds"].is_null());
+        match (end.event_type(), outcome.and_then(|outcome| outcome["type"].as_str())) {
             (EventType::RunError, _) => "failed",
             (_, Some("interrupt")) => "interrupted",
+            _ if is_pending => "interrupted",
             (_, Some("cancelled")) => "cancelled",
             _ => "completed",
         }

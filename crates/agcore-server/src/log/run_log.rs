@@ -1,14 +1,15 @@
 //! [`RunLog`]: what one active run writes and shows.
 
 use std::{
+    collections::HashSet,
     fmt,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 
-use agcore_agent::{TurnCommit, TurnLog};
+use agcore_agent::{RecordedEvent, TurnCommit, TurnLog};
 use agcore_agui::EncoderSettings;
-use agcore_chat::{Clock, StopCheck, StreamEvent};
+use agcore_chat::{Clock, EventKind, StopCheck, StreamEvent, Text, ToolEvent};
 use agcore_cycle::SharedBudget;
 use agcore_session::{CheckpointStore, Commit, Hold, RunChange, RunStatus, SessionError, SessionStore};
 use async_trait::async_trait;
@@ -56,6 +57,8 @@ pub(crate) struct RunLog {
     flushes: FlushQueue,
     /// The right to drive the session, while the run is executed.
     hold: Mutex<Option<Arc<Hold>>>,
+    /// The calls whose results the client has sent.
+    known_results: Mutex<HashSet<Text>>,
     /// The budget of its agents, while the run is executed and a quota applies to it.
     budget: Mutex<Option<SharedBudget>>,
 }
@@ -107,6 +110,7 @@ impl RunLog {
             clock,
             flushes,
             hold: Mutex::default(),
+            known_results: Mutex::default(),
             budget: Mutex::default(),
         }
     }
@@ -151,6 +155,22 @@ impl RunLog {
     /// Sets the right to drive the session, or releases it.
     pub(crate) fn set_hold(&self, hold: Option<Arc<Hold>>) {
         *self.hold.lock().unwrap_or_else(PoisonError::into_inner) = hold;
+    }
+
+    /// Sets the calls whose results the client has sent. They are not sent back: its conversation would have them twice.
+    pub(crate) fn set_known_results(&self, calls: impl IntoIterator<Item = Text>) {
+        let mut known = self.known_results.lock().unwrap_or_else(PoisonError::into_inner);
+        *known = calls.into_iter().collect();
+    }
+
+    fn is_known_result(&self, event: &RecordedEvent) -> bool {
+        match &event.kind {
+            EventKind::Tool(ToolEvent::Completed { call_id, .. }) if event.parent.is_none() => {
+                let known = self.known_results.lock().unwrap_or_else(PoisonError::into_inner);
+                known.contains(call_id)
+            }
+            _ => false,
+        }
     }
 
     /// Sets the budget of the agents of the run, or removes it.
@@ -265,7 +285,11 @@ impl TurnLog for RunLog {
         tokio::task::yield_now().await;
         // The run of a turn that is given up was changed already.
         turn.commit.runs.retain(|change| change.id == self.job.run);
-        let inputs = turn.events.into_iter().map(|event| LogInput::Recorded(Box::new(event)));
+        let inputs = turn
+            .events
+            .into_iter()
+            .filter(|event| !self.is_known_result(event))
+            .map(|event| LogInput::Recorded(Box::new(event)));
         self.committer.commit(expected, turn.commit, inputs.collect()).await?;
         self.check_lease()
     }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use agcore_agent::RecordedEvent;
-use agcore_agui::{AguiEvent, Encoder, EncoderSettings, Input, Interrupt, Run};
-use agcore_chat::{EventKind, Fault, FaultKind, PersonEvent, TurnEvent};
+use agcore_agui::{AguiEvent, Encoder, EncoderSettings, Input, Interrupt, Run, RunEnd};
+use agcore_chat::{EventKind, Fault, FaultKind, PersonEvent, Question, QuestionKind, TurnEvent};
 
 use super::{
     event::{LogEvent, LogItem},
@@ -106,8 +106,7 @@ impl Translator {
         }
         match &event.kind {
             EventKind::Person(PersonEvent::Suspended(questions)) => {
-                let interrupts: Vec<Interrupt> = questions.iter().map(Interrupt::from).collect();
-                inputs.push(interrupts.into());
+                inputs.push(suspended(questions));
                 return;
             }
             EventKind::Turn(TurnEvent::Error(fault)) => {
@@ -132,6 +131,20 @@ impl Translator {
             Some(fault) => Run::failed(fault_for_users(fault, &self.run).message, fault.kind.as_str()),
         }
     }
+}
+
+/// Returns the end of a run whose turn is suspended. For AG-UI, calls of tools of the client are not interrupts: the client sees
+/// them without a result, runs them, and sends the results with the next run.
+fn suspended(questions: &[Question]) -> Input {
+    let (calls, questions): (Vec<_>, Vec<_>) = questions
+        .iter()
+        .partition(|question| question.kind == QuestionKind::Client);
+    if questions.is_empty() {
+        let calls = calls.into_iter().map(|question| question.call_id.clone());
+        return Run::Finished(RunEnd::new().with_pending_tool_calls(calls)).into();
+    }
+    let interrupts: Vec<Interrupt> = questions.into_iter().map(Interrupt::from).collect();
+    interrupts.into()
 }
 
 fn as_agui(event: &LogEvent) -> Option<&AguiEvent> {

@@ -17,7 +17,7 @@ use super::{body, dialect::dialect, events};
 use crate::{
     api::{RunView, StartedView},
     problem::{Problem, ProblemCode},
-    service::{App, OwnedRun, agent_named, check_id},
+    service::{App, GivenAnswers, OwnedRun, agent_named, check_id},
     stream::EventStream,
 };
 
@@ -144,11 +144,15 @@ async fn begin(app: &App, actor: &Actor, agent: Option<String>, mut input: RunAg
         None => agent_named(&input)?,
     };
     check_id("thread", &input.thread_id)?;
-    let answers = std::mem::take(&mut input.resume);
-    if !answers.is_empty() {
+    let answers = GivenAnswers {
+        entries: std::mem::take(&mut input.resume),
+        results: service.results_of(&input),
+        tools: input.tools.clone(),
+    };
+    if !answers.entries.is_empty() || !answers.results.is_empty() {
         let (thread, run) = (input.thread_id.clone(), input.run_id.clone());
         let (resuming, actor) = (Arc::clone(service), actor.clone());
-        let resume = async move { resuming.resume(&actor, &thread, &run, agent, &answers).await };
+        let resume = async move { resuming.resume(&actor, &thread, &run, agent, answers).await };
         return service.carry_out(resume).await;
     }
     let new = service.new_run(actor, agent, &input).await?;

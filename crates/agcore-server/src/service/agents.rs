@@ -1,6 +1,9 @@
 //! [`Agents`]: the agents and flows that a server offers.
 
-use agcore_agent::{AgentSpec, RuntimeBundle};
+use std::borrow::Cow;
+
+use agcore_agent::{AgentError, AgentSpec, RuntimeBundle};
+use agcore_chat::ToolDefinition;
 
 use crate::{
     error::ServerError,
@@ -28,6 +31,24 @@ pub(crate) enum Work {
 pub(crate) struct ServedAgent {
     pub(crate) bundle: RuntimeBundle,
     pub(crate) spec: AgentSpec,
+}
+
+impl ServedAgent {
+    /// Returns the agent with the tools that a client offers, which are visible to the model whatever tools the agent lists.
+    ///
+    /// # Errors
+    /// When a tool has the name of one of the agent, or its schema is invalid.
+    pub(crate) fn with_client_tools(&self, tools: &[ToolDefinition]) -> Result<Cow<'_, Self>, AgentError> {
+        if tools.is_empty() {
+            return Ok(Cow::Borrowed(self));
+        }
+        let mut agent = self.clone();
+        agent.bundle = agent.bundle.with_client_tools(tools.iter().cloned())?;
+        if let Some(listed) = &mut agent.spec.tools {
+            listed.extend(tools.iter().map(|tool| tool.name.clone()));
+        }
+        Ok(Cow::Owned(agent))
+    }
 }
 
 /// The agents and flows that a server offers. The first one is the default.

@@ -181,7 +181,8 @@ impl Service {
             Work::Agent(agent) => agent,
             Work::Flow(flow) => return Ok(self.run_flow(log, flow, input).await?),
         };
-        let sessions = self.sessions_of(agent, log);
+        let agent = agent.with_client_tools(&input.tools)?;
+        let sessions = self.sessions_of(&agent, log);
         let spec = self.personal(&agent.spec, &log.job.actor).await?;
         let session = sessions.open(&log.job.thread, spec).await?;
         let Some(turn) = self.turn_of(log, &session, input).await? else {
@@ -232,6 +233,7 @@ impl Service {
         let questions = session.questions().await;
         let is_answer = |id| questions.iter().any(|question| question.id == id);
         let is_new = input.answers.iter().any(|given| is_answer(given.question.clone()));
+        log.set_known_results(input.answers.iter().filter_map(|given| given.known_call.clone()));
         if is_new && log.feed.is_cancel_requested() {
             return Ok(None);
         }

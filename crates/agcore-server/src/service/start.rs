@@ -3,7 +3,10 @@
 mod questions;
 pub(super) mod request;
 mod answers;
+mod results;
 pub(super) mod deliveries;
+
+pub(crate) use self::answers::GivenAnswers;
 
 use std::sync::Arc;
 
@@ -70,11 +73,7 @@ impl Service {
         self.check_kind(entry, session)?;
         new.input.agent.clone_from(&entry.name);
         let busy = *new.input.busy.get_or_insert(self.busy);
-        if matches!(entry.work, Work::Agent(_)) && !new.values.files.is_empty() {
-            return Err(Problem::invalid(
-                "`forwardedProps.files` is read by flows only; choose a flow, or remove it",
-            ));
-        }
+        check_fit(entry, &new)?;
         if let (Work::Flow(flow), None, Some(message)) = (&entry.work, &new.input.flow, &new.input.message) {
             check_stage_ids(&new.thread, &new.run)?;
             let text = message.own_text().into_owned();
@@ -206,6 +205,29 @@ impl Service {
 /// Returns the name of the agent of a session.
 pub(crate) fn agent_of(session: &Session) -> Option<&str> {
     session.metadata.get(AGENT)?.as_str()
+}
+
+/// Checks that an agent or a flow can use what a client has sent.
+///
+/// # Errors
+/// `invalid_request` if it cannot.
+fn check_fit(entry: &AgentEntry, new: &NewRun) -> Result<(), Problem> {
+    match &entry.work {
+        Work::Agent(_) if !new.values.files.is_empty() => Err(Problem::invalid(
+            "`forwardedProps.files` is read by flows only; choose a flow, or remove it",
+        )),
+        Work::Flow(_) if !new.input.tools.is_empty() => Err(Problem::invalid(
+            "`tools` are offered to agents only; choose an agent, or remove them",
+        )),
+        Work::Agent(agent) => match agent.with_client_tools(&new.input.tools) {
+            Ok(_) => Ok(()),
+            Err(error) => {
+                let detail = format!("`tools` cannot be offered to the agent {:?}: {error}", entry.name);
+                Err(Problem::invalid(detail))
+            }
+        },
+        Work::Flow(_) => Ok(()),
+    }
 }
 
 /// Checks that the ids of the sessions in which the agents of a flow work are not too long.

@@ -15,6 +15,8 @@ mod bad_input;
 mod bill;
 mod built_flows;
 mod cancel;
+mod client_tools;
+mod context;
 mod conversation;
 mod file_data;
 mod file_limits;

@@ -17,6 +17,30 @@ pub(super) fn run_input(required: &[&str]) -> Value {
                 "required": ["id", "role"],
                 "properties": {"id": {"type": "string"}, "role": {"type": "string"}, "content": {}},
             }},
+            "tools": {
+                "type": "array",
+                "maxItems": 128,
+                "description": "Tools that the client offers and runs. The next run has the results as its last messages.",
+                "items": {
+                    "type": "object",
+                    "required": ["name"],
+                    "properties": {
+                        "name": {"type": "string"},
+                        "description": {"type": "string"},
+                        "parameters": {"type": "object"},
+                    },
+                },
+            },
+            "context": {
+                "type": "array",
+                "maxItems": 128,
+                "description": "Entries that the application adds beside the conversation. Agents get them as untrusted data.",
+                "items": {
+                    "type": "object",
+                    "required": ["description", "value"],
+                    "properties": {"description": {"type": "string"}, "value": {"type": "string"}},
+                },
+            },
             "resume": {"type": "array", "items": {"type": "object"}},
             "forwardedProps": {
                 "description": "`agent` chooses an agent or a flow. For flows: `variables` of the flow, the ids of `files`, and `job` for a run without a user.",

@@ -1,10 +1,13 @@
 //! Answers to the questions of runs that wait for a person.
 
 use agcore_agui::{AnswerError, ResumeEntry};
-use agcore_chat::{Actor, Question};
+use agcore_chat::{Actor, Question, ToolDefinition};
 use agcore_session::{Approval, ApprovalStatus, Run, RunFilter, RunStatus};
 
-use super::NewRun;
+use super::{
+    NewRun,
+    results::{self, CallResult},
+};
 use crate::{
     flows::{FlowAnswer, FlowInput, FlowPlace, FlowQuestion, FlowValues},
     problem::{Problem, ProblemCode},
@@ -26,7 +29,7 @@ impl Service {
         thread: &str,
         run: &str,
         agent: Option<String>,
-        entries: &[ResumeEntry],
+        answers: GivenAnswers,
     ) -> Result<OwnedRun, Problem> {
         check_id("run", run)?;
         let lock = self.admission.of(actor, thread);
@@ -34,14 +37,8 @@ impl Service {
         let _hold = self.admission_to(actor, thread).await?;
         let own = self.own(actor, thread).await?;
         let approvals = own.questions(|all| all).await?;
-        let mut given = Given::default();
-        let mut is_open = true;
-        for entry in entries {
-            let found = approvals.iter().find(|approval| approval.id == entry.interrupt_id);
-            let approval = found.ok_or_else(|| Problem::unknown("question"))?;
-            is_open &= approval.status == ApprovalStatus::Open;
-            given.add(approval, entry)?;
-        }
+        let (given, is_open) = Given::to(&approvals, &answers)?;
+        self.check_media(&given.answers)?;
         // Only answers to questions that are closed may be those of a run that is over.
         let filter = match is_open {
             true => RunFilter::new().open(),
@@ -52,6 +49,9 @@ impl Service {
         if let Some(earlier) = runs.iter().find(|earlier| is_answered_by(earlier, &input)) {
             return Ok(own.with_run(&earlier.id));
         }
+        if let Some(earlier) = last_answered_by(&runs, &input).filter(|_| !is_open) {
+            return Ok(own.with_run(&earlier.id));
+        }
         if !is_open {
             let detail = "the question was answered before, or its turn has ended; read the history of the thread";
             return Err(Problem::new(ProblemCode::AlreadyAnswered, detail));
@@ -60,6 +60,11 @@ impl Service {
             flow.place = Some(place_of(flow, &runs)?);
         }
         let agent = agent.or_else(|| runs.iter().rev().find_map(agent_of_run));
+        input.tools = match answers.tools.is_empty() {
+            // The run that waits has those that the client has offered before.
+            true => runs.iter().rev().find_map(tools_of_run).unwrap_or_default(),
+            false => answers.tools,
+        };
         self.start_locked(NewRun {
             actor: actor.clone(),
             thread: thread.to_owned(),
@@ -72,6 +77,17 @@ impl Service {
     }
 }
 
+/// The answers and results with which a client continues a run, and its tools.
+#[derive(Debug, Default)]
+pub(crate) struct GivenAnswers {
+    /// Answers to questions.
+    pub(crate) entries: Vec<ResumeEntry>,
+    /// Results of calls that the client has run.
+    pub(crate) results: Vec<CallResult>,
+    /// The tools that the client offers.
+    pub(crate) tools: Vec<ToolDefinition>,
+}
+
 /// The answers of a client.
 #[derive(Default)]
 struct Given {
@@ -82,6 +98,25 @@ struct Given {
 }
 
 impl Given {
+    /// Returns what a client has answered to questions, and whether all of these are open.
+    ///
+    /// # Errors
+    /// `not_found` if there is no such question, and `invalid_request` if an answer does not fit.
+    fn to(approvals: &[Approval], answers: &GivenAnswers) -> Result<(Self, bool), Problem> {
+        let mut given = Self::default();
+        let mut is_open = true;
+        for entry in &answers.entries {
+            let found = approvals.iter().find(|approval| approval.id == entry.interrupt_id);
+            let approval = found.ok_or_else(|| Problem::unknown("question"))?;
+            is_open &= approval.status == ApprovalStatus::Open;
+            given.add(approval, entry)?;
+        }
+        if !answers.results.is_empty() {
+            is_open &= given.add_results(approvals, &answers.results)?;
+        }
+        Ok((given, is_open))
+    }
+
     /// # Errors
     /// `invalid_request` if the answer does not fit the question, or the questions are not those of one run.
     fn add(&mut self, approval: &Approval, entry: &ResumeEntry) -> Result<(), Problem> {
@@ -94,6 +129,7 @@ impl Given {
             None => self.answers.push(GivenAnswer {
                 question: question.id.clone(),
                 answer: entry.to_answer(question.kind).map_err(invalid)?,
+                known_call: None,
             }),
             Some(flow) => {
                 let run = self.run.get_or_insert_with(|| flow.run.clone());
@@ -111,6 +147,32 @@ impl Given {
         Err(Problem::invalid(
             "the answers belong to an agent and to a flow; answer one of them at a time",
         ))
+    }
+
+    /// Adds results of calls that the client has run. Returns whether a question that they answer is open, or there is none.
+    ///
+    /// # Errors
+    /// `not_found` if the results answer no question, and there are no other answers.
+    fn add_results(&mut self, approvals: &[Approval], results: &[CallResult]) -> Result<bool, Problem> {
+        let (answers, is_open) = results::answers(approvals, results);
+        let is_alone = self.answers.is_empty() && self.flow.is_empty();
+        match (answers.is_empty(), is_alone) {
+            (true, true) => {
+                let detail = "no call of a tool of the client waits for these results; read the history of the thread";
+                Err(Problem::new(ProblemCode::NotFound, detail))
+            }
+            // The conversation of a client has the results of other calls as well.
+            (true, false) => Ok(true),
+            (false, true) => {
+                self.answers = answers;
+                Ok(is_open)
+            }
+            (false, false) if is_open => {
+                self.answers.extend(answers);
+                Ok(true)
+            }
+            (false, false) => Ok(true),
+        }
     }
 
     fn into_input(self) -> RunInput {
@@ -139,10 +201,27 @@ fn agent_of_run(run: &Run) -> Option<String> {
     Some(run.input.as_ref()?.get("agent")?.as_str()?.to_owned())
 }
 
+fn tools_of_run(run: &Run) -> Option<Vec<ToolDefinition>> {
+    Some(input_of(run)?.tools)
+}
+
 fn is_answered_by(run: &Run, input: &RunInput) -> bool {
-    let earlier = run
-        .input
-        .clone()
-        .and_then(|input| serde_json::from_value::<RunInput>(input).ok());
-    earlier.is_some_and(|earlier| input.answers_like(&earlier))
+    input_of(run).is_some_and(|earlier| input.answers_like(&earlier))
+}
+
+/// Returns the last of the runs that have got the answers of an input, if each was given before: a client that has sent the results
+/// of its calls one after the other sends them again together.
+fn last_answered_by<'r>(runs: &'r [Run], input: &RunInput) -> Option<&'r Run> {
+    let earlier: Vec<(&Run, Vec<GivenAnswer>)> = runs
+        .iter()
+        .filter_map(|run| Some((run, input_of(run)?.answers)))
+        .filter(|(_, given)| given.iter().any(|given| input.answers.contains(given)))
+        .collect();
+    let is_known = |answer| earlier.iter().any(|(_, given)| given.contains(answer));
+    let last = earlier.last().map(|(run, _)| *run);
+    last.filter(|_| input.answers.iter().all(is_known))
+}
+
+fn input_of(run: &Run) -> Option<RunInput> {
+    serde_json::from_value(run.input.clone()?).ok()
 }

@@ -1,6 +1,7 @@
 //! Requests for runs, from clients and from schedules.
 
-mod media;
+pub(super) mod media;
+mod context;
 
 use agcore_agui::{InputLimits, RunAgentInput};
 use agcore_chat::{Actor, Message};
@@ -39,7 +40,10 @@ impl Service {
             thread: input.thread_id.clone(),
             run: input.run_id.clone(),
             agent,
-            input: RunInput::message(message),
+            input: RunInput {
+                tools: input.tools.clone(),
+                ..RunInput::message(context::add(message, &input.context)?)
+            },
             values: FlowValues {
                 job: given(input, "job"),
                 variables: given(input, "variables"),

@@ -13,9 +13,19 @@ use crate::{problem::Problem, settings::MediaSources};
 ///
 /// # Errors
 /// `invalid_request` if there is a part of an unknown kind, or one that names a place from which media may not come.
-pub(super) fn check(message: &Message, allowed: MediaSources) -> Result<(), Problem> {
-    let Message::User(message) = message else { return Ok(()) };
-    let Content::Parts(parts) = &message.content else {
+pub(in crate::service::start) fn check(message: &Message, allowed: MediaSources) -> Result<(), Problem> {
+    match message {
+        Message::User(message) => check_content(&message.content, allowed),
+        _ => Ok(()),
+    }
+}
+
+/// Checks the parts of what a user has sent.
+///
+/// # Errors
+/// As for [`check`].
+pub(in crate::service::start) fn check_content(content: &Content, allowed: MediaSources) -> Result<(), Problem> {
+    let Content::Parts(parts) = content else {
         return Ok(());
     };
     for part in parts {

@@ -1,0 +1,88 @@
+//! Results of calls that clients have run.
+
+use agcore_agui::RunAgentInput;
+use agcore_chat::{Answer, ClientResult, Question, QuestionKind, ToolMessage};
+use agcore_session::{Approval, ApprovalStatus};
+
+use super::request::media;
+use crate::{problem::Problem, run::GivenAnswer, service::state::Service};
+
+/// The result of a call of a tool that a client has offered and run.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct CallResult {
+    call: String,
+    result: ClientResult,
+}
+
+impl CallResult {
+    fn new(message: &ToolMessage) -> Self {
+        let result = match message.marks.is_error {
+            true => ClientResult::Failed(message.content.text().into_owned()),
+            false => ClientResult::Done(message.content.clone()),
+        };
+        Self {
+            call: message.tool_call_id.to_string(),
+            result,
+        }
+    }
+
+    /// Returns whether the result is that of the call that asks a question. Within a run, ids that models repeat have numbers.
+    fn answers(&self, approval: &Approval) -> bool {
+        let Some(call) = &approval.call_id else { return false };
+        let is_numbered = |number: &str| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+        let rest = self.call.strip_prefix(call.as_str());
+        rest.is_some_and(|rest| rest.is_empty() || rest.strip_prefix('#').is_some_and(is_numbered))
+    }
+}
+
+impl Service {
+    /// Returns the results of calls with which the conversation of a client ends.
+    pub(crate) fn results_of(&self, input: &RunAgentInput) -> Vec<CallResult> {
+        input.newest_tool_results().into_iter().map(CallResult::new).collect()
+    }
+
+    /// Checks the media in answers, which may be results of calls.
+    ///
+    /// # Errors
+    /// `invalid_request` if the server does not accept them.
+    pub(super) fn check_media(&self, answers: &[GivenAnswer]) -> Result<(), Problem> {
+        answers.iter().try_for_each(|given| match &given.answer {
+            Answer::Value(value) => match ClientResult::from_value(value.clone()) {
+                ClientResult::Done(content) => media::check_content(&content, self.limits.media),
+                ClientResult::Failed(_) => Ok(()),
+            },
+            _ => Ok(()),
+        })
+    }
+}
+
+/// Returns the answers that results are, and whether their questions are open. If one of them is, those that were answered before
+/// are left out: clients send all results of a reply together.
+pub(super) fn answers(approvals: &[Approval], results: &[CallResult]) -> (Vec<GivenAnswer>, bool) {
+    let asking = approvals.iter().filter_map(|approval| {
+        let question: Question = serde_json::from_value(approval.question.clone()).ok()?;
+        (question.kind == QuestionKind::Client).then_some((approval, question))
+    });
+    let asking: Vec<_> = asking.collect();
+    let is_open = |approval: &Approval| approval.status == ApprovalStatus::Open;
+    let mut found = Vec::new();
+    for result in results {
+        let mut asked = asking.iter().rev().filter(|(approval, _)| result.answers(approval));
+        // An id may stand for calls of several turns.
+        let open = asked.clone().find(|(approval, _)| is_open(approval));
+        if let Some((approval, question)) = open.or_else(|| asked.next()) {
+            let answer = GivenAnswer {
+                question: question.id.clone(),
+                answer: result.result.clone().into_answer(),
+                known_call: Some(question.call_id.clone()),
+            };
+            found.push((is_open(approval), answer));
+        }
+    }
+    let is_open = found.iter().any(|(is_open, _)| *is_open);
+    let answers = found
+        .into_iter()
+        .filter(|(of_open, _)| *of_open == is_open)
+        .map(|(_, answer)| answer);
+    (answers.collect(), is_open)
+}
