@@ -22,6 +22,9 @@ const VARIABLE: &str = "AGCORE_SERVER_TEST_STORE";
 /// what killed tests leave behind.
 const PREFIX: &str = "agcore_test_";
 
+/// The tests that always use a store of their own, and take long.
+pub(crate) const OWN_STORES: &[&str] = &["lease_margin::", "pauses::"];
+
 /// The runtime of the connections that are opened first: those of the tests end before the connections do.
 static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| {
     let mut builder = Builder::new_multi_thread();
@@ -71,7 +74,13 @@ async fn the_same_tests_pass_with_a_database_server() {
     };
     let mut tests = process::Command::new(env::current_exe().unwrap());
     tests
-        .args(["--skip", "postgres::", "--skip", "shared::", "--test-threads", "4"])
+        .args(
+            ["postgres::", "shared::"]
+                .iter()
+                .chain(OWN_STORES)
+                .flat_map(|module| ["--skip", module]),
+        )
+        .args(["--test-threads", "4"])
         .env(VARIABLE, &url);
     let tests = tests.stdout(process::Stdio::piped()).stderr(process::Stdio::piped());
     let tests = tests.spawn().unwrap();

@@ -4,6 +4,8 @@ use std::{env, process, time::Duration};
 
 use agcore_server::Sharing;
 
+use crate::postgres::OWN_STORES;
+
 /// Set for the tests that this one starts.
 const VARIABLE: &str = "AGCORE_SERVER_TEST_SHARED";
 
@@ -27,7 +29,13 @@ async fn the_same_tests_pass_when_runs_are_shared() {
     }
     let mut tests = process::Command::new(env::current_exe().unwrap());
     let ended = tests
-        .args(["--skip", "postgres::", "--skip", "workers::", "--test-threads", "4"])
+        .args(
+            ["postgres::", "workers::"]
+                .iter()
+                .chain(OWN_STORES)
+                .flat_map(|module| ["--skip", module]),
+        )
+        .args(["--test-threads", "4"])
         .env(VARIABLE, "1")
         .output()
         .unwrap();
