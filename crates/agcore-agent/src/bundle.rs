@@ -183,6 +183,21 @@ impl RuntimeBundle {
         }))
     }
 
+    /// Returns a bundle without the tools that clients run. A client knows only the calls of the agent that it talks to.
+    pub(crate) fn without_client_tools(&self) -> Self {
+        let parts = self.parts();
+        if !parts.tools.list().iter().any(|tool| tool.tool().is_run_by_client()) {
+            return self.clone();
+        }
+        let tools = parts.tools.detached();
+        for tool in parts.tools.list() {
+            if tool.tool().is_run_by_client() {
+                tools.unregister(tool.name());
+            }
+        }
+        Self::new(Parts { tools, ..parts.clone() })
+    }
+
     /// Returns a bundle in which model and tools are replaced by a tape. Hooks, whose effects are on the tape, do not run, and
     /// nothing is written to a store.
     pub(crate) fn with_tape(&self, tape: Arc<Tape>) -> Self {

@@ -198,8 +198,11 @@ fn tool(members: &mut Map<String, Value>) -> Result<Message, (&'static str, &'st
     };
     if let Some(error) = text(members, "error")? {
         message.marks.is_error = true;
-        if message.content.text().is_empty() {
+        let text = message.content.text();
+        if text.is_empty() {
             message.content = error.into();
+        } else if text != error {
+            message.content = format!("{error}\n{text}").into();
         }
     }
     Ok(message.into())

@@ -83,6 +83,10 @@ impl BaseTool for ClientTool {
         ToolAnnotations::default().with_idempotent(true)
     }
 
+    fn is_run_by_client(&self) -> bool {
+        true
+    }
+
     async fn execute(&self, _: &Arguments, context: &ToolContext) -> Result<ToolOutput, ToolError> {
         let Some(answer) = context.answer() else {
             let request = InputRequest::for_client(format!("The client runs `{}`.", self.name));

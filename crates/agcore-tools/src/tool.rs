@@ -105,6 +105,14 @@ pub trait BaseTool: Send + Sync {
         false
     }
 
+    /// Returns whether the client of the agent runs the tool, as it runs a [`ClientTool`](crate::ClientTool).
+    ///
+    /// The result of such a call is what the client answers, so an answer of a client reaches no other tool. Sub-agents do not see
+    /// these tools.
+    fn is_run_by_client(&self) -> bool {
+        false
+    }
+
     /// Returns whether the tool itself refuses all arguments that its schema does not accept.
     ///
     /// Tools from typed functions do, because they deserialize the arguments into the type that the schema is derived from;

@@ -340,6 +340,7 @@ impl Call<'_> {
     /// Returns what the sub-agent works with: that of the agent which asks, with its own limits.
     fn bundle(&self) -> RuntimeBundle {
         let bundle = self.sub_agent.bundle.as_ref().unwrap_or(&self.scope.bundle);
+        let bundle = bundle.without_client_tools();
         let mut config = bundle.config().clone();
         let pool = self.scope.lineage.pool.clone();
         let mut budgets = Budgets::new().with_session(self.sub_agent.budget.clone());

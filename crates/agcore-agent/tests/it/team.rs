@@ -9,8 +9,8 @@ use agcore_agent::{
     AgentBuilder, AgentConfig, AgentErrorKind, AgentSession, AgentSpec, FanOut, Gathered, SubAgent, TeamLimits,
 };
 use agcore_chat::{
-    AgentEvent, Answer, ChatResponse, EventKind, PersonEvent, QuestionKind, StreamEvent, TextEvent, ToolCall,
-    ToolEvent, TurnEvent, Usage,
+    AgentEvent, Answer, ChatResponse, ClientResult, EventKind, PersonEvent, QuestionKind, StreamEvent, TextEvent,
+    ToolCall, ToolDefinition, ToolEvent, TurnEvent, Usage,
 };
 use agcore_cycle::{Budget, BudgetPool, Budgets, TurnOutcome};
 use agcore_llm::{LlmProvider, provider_fn};
@@ -693,4 +693,33 @@ fn an_agent_from_data_names_its_handoffs() {
             .with_description("greets")
             .with_handoffs(["billing"])
     );
+}
+
+#[tokio::test]
+async fn sub_agents_do_not_see_the_tools_of_the_client() {
+    let provider = ScriptedProvider::new([
+        ScriptStep::calls([ask("c1", "clerk")]),
+        ScriptStep::text("Looked."),
+        ScriptStep::calls([ToolCall::function("c2", "show_map", "{}")]),
+        ScriptStep::text("There."),
+    ]);
+    let (builder, _) = clerks(&provider);
+    let bundle = builder.build().unwrap();
+    let tool = |name: &str| ToolDefinition::new(name, "Shows a map.", json!({}));
+    let error = bundle.with_client_tools([tool("pay")]).unwrap_err();
+    assert_eq!(error.kind(), AgentErrorKind::InvalidConfig);
+    let bundle = bundle.with_client_tools([tool("show_map")]).unwrap();
+    let session = AgentSession::new(&bundle, boss());
+    let TurnOutcome::Suspended(questions) = all_events(&session, "Where?").await.1 else {
+        panic!("the call waits for the client");
+    };
+    assert_eq!(
+        (questions[0].kind, &*questions[0].tool),
+        (QuestionKind::Client, "show_map")
+    );
+    let answer = (questions[0].id.clone(), ClientResult::text("shown").into_answer());
+    session.resume([answer]).await.unwrap();
+    let sees = |number: usize| format!("{:?}", provider.requests()[number].tools).contains("show_map");
+    assert_eq!([0, 1, 2].map(sees), [true, false, true]);
+    assert_eq!(provider.requests()[3].messages.last().unwrap().text(), "shown");
 }

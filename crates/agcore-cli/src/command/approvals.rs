@@ -112,7 +112,11 @@ fn check_answer(question: &OpenQuestion, answer: &Answer) -> Result<(), Failure>
         .answer
         .clone()
         .and_then(|answer| serde_json::from_value(answer).ok());
+    let needs_value = matches!(question.question.kind, QuestionKind::Input | QuestionKind::Client);
     let problem = match (approval.status, given) {
+        (ApprovalStatus::Open, _) if needs_value && matches!(answer, Answer::Approve { .. }) => {
+            "it waits for a value, which only its client can give; `agcore approvals deny` ends the wait".to_owned()
+        }
         (ApprovalStatus::Withdrawn, _) => "it was withdrawn when its turn ended".to_owned(),
         (ApprovalStatus::Answered, Some(given)) if given != *answer => {
             let at = approval

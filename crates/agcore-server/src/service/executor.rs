@@ -233,6 +233,13 @@ impl Service {
         let questions = session.questions().await;
         let is_answer = |id| questions.iter().any(|question| question.id == id);
         let is_new = input.answers.iter().any(|given| is_answer(given.question.clone()));
+        let continued = match is_new {
+            true => self.continued_runs(log).await?,
+            false => Vec::new(),
+        };
+        if !continued.is_empty() {
+            log.append(continued, Vec::new()).await?;
+        }
         log.set_known_results(input.answers.iter().filter_map(|given| given.known_call.clone()));
         if is_new && log.feed.is_cancel_requested() {
             return Ok(None);

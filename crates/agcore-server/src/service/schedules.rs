@@ -168,6 +168,13 @@ impl Service {
                 "`input` starts runs with ids of their own and answers no questions; remove `runId` and `resume`";
             return Err(Problem::invalid(detail));
         }
+        if members
+            .get("tools")
+            .is_some_and(|tools| tools.as_array().is_none_or(|tools| !tools.is_empty()))
+        {
+            let detail = "`input` starts runs without a front end that could run tools; remove `tools`";
+            return Err(Problem::invalid(detail));
+        }
         if members.get("threadId").is_none_or(Value::is_null) {
             members.insert("threadId".to_owned(), json!(thread));
         }

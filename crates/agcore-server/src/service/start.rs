@@ -90,7 +90,7 @@ impl Service {
         self.admit(&new, &open)?;
         self.check_is_free(&new.actor.tenant, &new.thread).await?;
         let run = self.store_new(&new, own, &open).await?;
-        if busy == BusyPolicy::Interrupt {
+        if busy == BusyPolicy::Interrupt && !new.input.is_continuation() {
             // After the run was accepted: otherwise, the user could lose both.
             self.cancel_active(&new, &open).await?;
         }
@@ -185,7 +185,7 @@ impl Service {
     /// Stores the run, and ends those that wait for a person if it continues or replaces them.
     async fn store_run(&self, log: &RunLog, input: &RunInput, open: &[Run]) -> Result<(), Problem> {
         let mut changes = self.replaced_runs(input, open);
-        let replaces = self.busy_of(input) == BusyPolicy::Interrupt;
+        let replaces = self.busy_of(input) == BusyPolicy::Interrupt && !input.is_continuation();
         let input = serde_json::to_value(input).map_err(|error| Problem::invalid(error.to_string()))?;
         changes.push(RunChange::new(&*log.job.run, RunStatus::Queued).with_input(input));
         let is_replaced = |run: &&Run| replaces && run.status.is_workable();

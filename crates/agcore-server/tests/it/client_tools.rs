@@ -2,7 +2,7 @@
 
 use agcore_agent::AgentSpec;
 use agcore_chat::{Actor, Message};
-use agcore_server::Server;
+use agcore_server::{BusyPolicy, Server};
 use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
 use agcore_tools::{PermissionRules, Rule, RuleState};
 use http::Method;
@@ -163,6 +163,55 @@ async fn results_of_several_calls_may_come_one_after_the_other() {
     late.assert_problem(409, "already_answered");
     provider.assert_done();
     server.stop().await;
+}
+
+#[tokio::test]
+async fn a_tool_whose_call_waits_stays_when_the_client_offers_others() {
+    let provider = mapping();
+    let server = Running::start(builder(&provider, &store()).with_busy(BusyPolicy::Queue)).await;
+    server.run(&offering("r1", "Where is Rome?")).await;
+    // A message that waits offers no tools, and is not continued by the result.
+    server.post("/api/v1/agent/runs/t", &input("t", "r2", "Thanks.")).await;
+    let mut answer = results("r3", [("c1", "shown")]);
+    answer["tools"] = json!([{"name": "print", "description": "Prints.", "parameters": {}}]);
+    provider.push(ScriptStep::text("Welcome."));
+    assert_eq!(text_of(&server.run(&answer).await), "There.");
+    server.follow("t", "r2", None).await;
+    let requests = provider.requests();
+    let request = &requests[1];
+    let result = request.messages.last().unwrap();
+    assert_eq!(result.text(), "shown");
+    let names = serde_json::to_string(&request.tools).unwrap();
+    assert!(names.contains("\"print\"") && names.contains("\"show_map\""), "{names}");
+    assert!(!names.contains("pick_date"), "{names}");
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn results_may_arrive_while_an_earlier_one_is_processed() {
+    for policy in [BusyPolicy::Queue, BusyPolicy::Interrupt] {
+        let calls = [map_call("c1"), call("c2", "pick_date")];
+        let provider = ScriptedProvider::new([ScriptStep::calls(calls), ScriptStep::text("Done.")]);
+        let server = Running::start(builder(&provider, &store()).with_busy(policy)).await;
+        assert_pending(&server.run(&offering("r1", "Go.")).await, &["c1", "c2"]);
+        let first = server
+            .post("/api/v1/agent/runs/t", &results("r2", [("c1", "shown")]))
+            .await;
+        assert_eq!(first.status.as_u16(), 202, "{}", first.text);
+        let events = server.run(&results("r3", [("c2", "May 1")])).await;
+        assert_eq!(text_of(&events), "Done.", "{policy:?}: {events:#?}");
+        assert_eq!(seen_results(&provider), ["shown", "May 1"]);
+        let session = server.get("/api/v1/agent/sessions/t").await.json();
+        let runs = session["runs"].as_array().unwrap();
+        assert!(
+            runs.iter().all(|run| run["status"] == "completed"),
+            "{policy:?}: {runs:#?}"
+        );
+        // Nothing waits any more.
+        provider.push(ScriptStep::text("Fine."));
+        assert_eq!(text_of(&server.run(&input("t", "r4", "And now?")).await), "Fine.");
+        server.stop().await;
+    }
 }
 
 #[tokio::test]

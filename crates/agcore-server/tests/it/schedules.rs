@@ -361,6 +361,11 @@ async fn what_cannot_be_scheduled_is_refused() {
         ("input", json!({"messages": []}), "message"),
         ("input", json!({"runId": "r", "messages": []}), "`runId`"),
         ("input", json!({"resume": [], "messages": []}), "`resume`"),
+        (
+            "input",
+            json!({"tools": [{"name": "print"}], "messages": []}),
+            "`tools`",
+        ),
         ("title", json!("x".repeat(2000)), "title"),
     ] {
         let answer = refused(&server, |body| body[member] = value.clone()).await;

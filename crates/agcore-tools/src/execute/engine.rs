@@ -213,6 +213,7 @@ impl Engine {
     ) -> Result<Admitted, Rejection> {
         let tool = self.snapshot.find(&work.call.name)?;
         let mut start = CallStart::new(&work.call, tool.name(), work.resumed.take())?;
+        start.check_client(tool)?;
         *arguments = start.arguments;
         let answer = start.resumed.as_mut().and_then(|resumed| resumed.answer.take());
         if let (Some(answer), Some(resumed)) = (&answer, &start.resumed)

@@ -11,6 +11,7 @@ use crate::{
     error::{ToolError, ToolErrorKind},
     grants::Grant,
     permission::same_value,
+    registry::RegisteredTool,
 };
 
 /// The version of the JSON form of a saved call.
@@ -231,6 +232,23 @@ impl CallStart {
                 tool,
                 "the answer does not match the question, so it counts as a denial",
             )),
+        }
+    }
+
+    /// Checks that the result of a client reaches a tool of the client.
+    ///
+    /// # Errors
+    /// When the name is that of another tool by now.
+    pub(super) fn check_client(&self, tool: &RegisteredTool) -> Result<(), ToolError> {
+        let question = self.resumed.as_ref().map(|resumed| &resumed.question);
+        let is_result = question
+            .is_some_and(|question| question.kind == QuestionKind::Client && question.state.get("forwarded").is_none());
+        match is_result && !tool.tool().is_run_by_client() {
+            true => Err(ToolError::failed(format!(
+                "the client has run `{}`, which is a tool of the server by now; call it again if it is needed",
+                tool.name()
+            ))),
+            false => Ok(()),
         }
     }
 

@@ -1,9 +1,12 @@
 //! Questions: calls that are suspended, saved as JSON, and resumed in another process without running twice.
 
-use agcore_chat::{Answer, ApprovalScope, Question, QuestionKind, ToolGuard, ToolOutcome, ToolReport, ToolWork};
+use agcore_chat::{
+    Answer, ApprovalScope, ClientResult, Question, QuestionKind, ToolDefinition, ToolGuard, ToolOutcome, ToolReport,
+    ToolWork,
+};
 use agcore_tools::{
-    Approval, Arguments, Grant, InputRequest, NoArguments, Permission, PermissionRules, RegistryExecutor, Rule,
-    RuleState, SuspendingApprover, ToolAnnotations, ToolContext, ToolOutput, ToolPolicy, ToolSession,
+    Approval, Arguments, ClientTool, Grant, InputRequest, NoArguments, Permission, PermissionRules, RegistryExecutor,
+    Rule, RuleState, SuspendingApprover, ToolAnnotations, ToolContext, ToolOutput, ToolPolicy, ToolSession,
     permission::ArgumentTest,
     schemars::{self, JsonSchema},
     typed,
@@ -488,4 +491,34 @@ async fn a_fresh_call_has_no_answer() {
     let executor = executor_for([tool]).build().unwrap();
     let outcome: ToolOutcome = settle(&executor, "plain", json!({})).await;
     assert_eq!(text(&outcome), "false");
+}
+
+/// The result of a client does not become the input of a tool that has got the name meanwhile.
+#[tokio::test]
+async fn the_result_of_a_client_reaches_only_its_own_tool() {
+    let definition = || ToolDefinition::new("t", "Shows a map.", json!({"type": "object", "properties": {}}));
+    let of_client = || executor_for([ClientTool::new(definition())]).build().unwrap();
+    let work = || call("call", "t", &json!({}));
+    let (ToolOutcome::Ask(asked), _) = of_client().settle(ToolWork::new(work())).await else {
+        panic!("the call waits for the client");
+    };
+    let resumed = |answer: Answer| ToolWork::resumed(work(), (*asked).clone(), answer);
+    let outcome = of_client()
+        .settle(resumed(ClientResult::text("shown").into_answer()))
+        .await
+        .0;
+    assert_eq!(text(&outcome), "shown");
+    let failed = ClientResult::Failed("no map".to_owned()).into_answer();
+    assert_eq!(error_text(&of_client().settle(resumed(failed)).await.0), "no map");
+    let declined = of_client().settle(resumed(Answer::deny("closed"))).await.0;
+    assert!(error_text(&declined).contains("closed"));
+
+    let tool = Echo::new("t");
+    let other = executor_for([tool.clone()]).build().unwrap();
+    let refused = other.settle(resumed(ClientResult::text("shown").into_answer())).await.0;
+    assert!(
+        error_text(&refused).contains("a tool of the server by now"),
+        "{refused:?}"
+    );
+    assert_eq!(tool.count(), 0);
 }

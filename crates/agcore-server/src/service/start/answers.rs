@@ -59,12 +59,10 @@ impl Service {
         if let Some(flow) = &mut input.flow {
             flow.place = Some(place_of(flow, &runs)?);
         }
-        let agent = agent.or_else(|| runs.iter().rev().find_map(agent_of_run));
-        input.tools = match answers.tools.is_empty() {
-            // The run that waits has those that the client has offered before.
-            true => runs.iter().rev().find_map(tools_of_run).unwrap_or_default(),
-            false => answers.tools,
-        };
+        let waiting = runs.iter().rev().find(|run| run.status == RunStatus::Interrupted);
+        let before = waiting.or(runs.last()).and_then(input_of).unwrap_or_default();
+        let agent = agent.or(Some(before.agent).filter(|agent| !agent.is_empty()));
+        input.tools = results::tools(answers.tools, before.tools, &approvals);
         self.start_locked(NewRun {
             actor: actor.clone(),
             thread: thread.to_owned(),
@@ -168,7 +166,9 @@ impl Given {
                 Ok(is_open)
             }
             (false, false) if is_open => {
-                self.answers.extend(answers);
+                let is_new = |given: &GivenAnswer| self.answers.iter().all(|known| known.question != given.question);
+                let new: Vec<GivenAnswer> = answers.into_iter().filter(is_new).collect();
+                self.answers.extend(new);
                 Ok(true)
             }
             (false, false) => Ok(true),
@@ -195,14 +195,6 @@ fn place_of(flow: &FlowInput, runs: &[Run]) -> Result<FlowPlace, Problem> {
         let detail = "the flow does not wait for this answer any more; read the history of the thread";
         Problem::new(ProblemCode::AlreadyAnswered, detail)
     })
-}
-
-fn agent_of_run(run: &Run) -> Option<String> {
-    Some(run.input.as_ref()?.get("agent")?.as_str()?.to_owned())
-}
-
-fn tools_of_run(run: &Run) -> Option<Vec<ToolDefinition>> {
-    Some(input_of(run)?.tools)
 }
 
 fn is_answered_by(run: &Run, input: &RunInput) -> bool {

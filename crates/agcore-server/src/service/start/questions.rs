@@ -43,10 +43,7 @@ impl Service {
     pub(in crate::service) fn replaced_runs(&self, input: &RunInput, open: &[Run]) -> Vec<RunChange> {
         let asking = open.iter().filter(|run| run.status == RunStatus::Interrupted);
         let changes = asking.flat_map(|run| match (input.is_continuation(), self.busy_of(input)) {
-            (true, _) => vec![RunStatus::Running, RunStatus::Completed]
-                .into_iter()
-                .map(|status| RunChange::new(&*run.id, status))
-                .collect(),
+            (true, _) => continued(&run.id).into(),
             (false, BusyPolicy::Interrupt) => vec![RunChange::new(&*run.id, RunStatus::Cancelled)],
             (false, _) => Vec::new(),
         });
@@ -82,10 +79,26 @@ impl Service {
         Ok(asking.map(|run| RunChange::new(run.id, RunStatus::Cancelled)).collect())
     }
 
+    /// Returns the changes of runs that a continuation continues although they did not wait yet when it was accepted: another one was
+    /// bringing them an earlier answer.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub(in crate::service) async fn continued_runs(&self, log: &RunLog) -> Result<Vec<RunChange>, SessionError> {
+        let open = self.open_runs(log).await?;
+        let asking = open.into_iter().filter(|run| run.status == RunStatus::Interrupted);
+        Ok(asking.flat_map(|run| continued(&run.id)).collect())
+    }
+
     async fn open_runs(&self, log: &RunLog) -> Result<Vec<Run>, SessionError> {
         let (tenant, thread) = log.job.session();
         self.store().runs(tenant, thread, &RunFilter::new().open()).await
     }
+}
+
+/// Returns the changes of a run that waited and is continued by another one.
+fn continued(run: &str) -> [RunChange; 2] {
+    [RunStatus::Running, RunStatus::Completed].map(|status| RunChange::new(run, status))
 }
 
 /// Returns whether an open run keeps a new one from its thread. A message that waits for an answer does not keep the answer away.

@@ -1,7 +1,7 @@
 //! Results of calls that clients have run.
 
 use agcore_agui::RunAgentInput;
-use agcore_chat::{Answer, ClientResult, Question, QuestionKind, ToolMessage};
+use agcore_chat::{Answer, ClientResult, Question, QuestionKind, ToolDefinition, ToolMessage};
 use agcore_session::{Approval, ApprovalStatus};
 
 use super::request::media;
@@ -26,12 +26,17 @@ impl CallResult {
         }
     }
 
-    /// Returns whether the result is that of the call that asks a question. Within a run, ids that models repeat have numbers.
-    fn answers(&self, approval: &Approval) -> bool {
+    /// Returns whether the result has the id of the call that asks a question.
+    fn is_of(&self, approval: &Approval) -> bool {
+        approval.call_id.as_deref() == Some(&*self.call)
+    }
+
+    /// Returns whether the result has the id of that call with a number: within a run, clients see repeated ids like this.
+    fn is_of_numbered(&self, approval: &Approval) -> bool {
         let Some(call) = &approval.call_id else { return false };
         let is_numbered = |number: &str| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
         let rest = self.call.strip_prefix(call.as_str());
-        rest.is_some_and(|rest| rest.is_empty() || rest.strip_prefix('#').is_some_and(is_numbered))
+        rest.and_then(|rest| rest.strip_prefix('#')).is_some_and(is_numbered)
     }
 }
 
@@ -57,32 +62,61 @@ impl Service {
 }
 
 /// Returns the answers that results are, and whether their questions are open. If one of them is, those that were answered before
-/// are left out: clients send all results of a reply together.
+/// are left out: clients send all results of a reply together. The last of several results of one call counts.
 pub(super) fn answers(approvals: &[Approval], results: &[CallResult]) -> (Vec<GivenAnswer>, bool) {
-    let asking = approvals.iter().filter_map(|approval| {
-        let question: Question = serde_json::from_value(approval.question.clone()).ok()?;
-        (question.kind == QuestionKind::Client).then_some((approval, question))
-    });
-    let asking: Vec<_> = asking.collect();
+    let asking: Vec<_> = asking(approvals).collect();
     let is_open = |approval: &Approval| approval.status == ApprovalStatus::Open;
-    let mut found = Vec::new();
+    let mut found: Vec<(bool, GivenAnswer)> = Vec::new();
     for result in results {
-        let mut asked = asking.iter().rev().filter(|(approval, _)| result.answers(approval));
-        // An id may stand for calls of several turns.
-        let open = asked.clone().find(|(approval, _)| is_open(approval));
-        if let Some((approval, question)) = open.or_else(|| asked.next()) {
-            let answer = GivenAnswer {
-                question: question.id.clone(),
-                answer: result.result.clone().into_answer(),
-                known_call: Some(question.call_id.clone()),
-            };
-            found.push((is_open(approval), answer));
-        }
+        let of = |is_of: fn(&CallResult, &Approval) -> bool| {
+            let mut asked = asking.iter().rev().filter(move |(approval, _)| is_of(result, approval));
+            // An id may stand for calls of several turns.
+            let open = asked.clone().find(|(approval, _)| is_open(approval));
+            open.or_else(|| asked.next())
+        };
+        let Some((approval, question)) = of(CallResult::is_of).or_else(|| of(CallResult::is_of_numbered)) else {
+            continue;
+        };
+        let answer = GivenAnswer {
+            question: question.id.clone(),
+            answer: result.result.clone().into_answer(),
+            known_call: Some(question.call_id.clone()),
+        };
+        found.retain(|(_, other)| other.question != answer.question);
+        found.push((is_open(approval), answer));
     }
     let is_open = found.iter().any(|(is_open, _)| *is_open);
-    let answers = found
-        .into_iter()
-        .filter(|(of_open, _)| *of_open == is_open)
-        .map(|(_, answer)| answer);
-    (answers.collect(), is_open)
+    found.retain(|(of_open, _)| *of_open == is_open);
+    (found.into_iter().map(|(_, answer)| answer).collect(), is_open)
+}
+
+/// Returns the tools of a run that continues another one: those that the client offers now, or else those of the run before. A tool
+/// whose call waits stays, whatever the client offers now.
+pub(super) fn tools(
+    mut offered: Vec<ToolDefinition>,
+    before: Vec<ToolDefinition>,
+    approvals: &[Approval],
+) -> Vec<ToolDefinition> {
+    if offered.is_empty() {
+        return before;
+    }
+    let waiting: Vec<Question> = asking(approvals)
+        .filter(|(approval, _)| approval.status == ApprovalStatus::Open)
+        .map(|(_, question)| question)
+        .collect();
+    for tool in before {
+        let is_waiting = waiting.iter().any(|question| *question.tool == *tool.name);
+        if is_waiting && offered.iter().all(|other| other.name != tool.name) {
+            offered.push(tool);
+        }
+    }
+    offered
+}
+
+/// Returns the questions of calls that clients run.
+fn asking(approvals: &[Approval]) -> impl Iterator<Item = (&Approval, Question)> {
+    approvals.iter().filter_map(|approval| {
+        let question: Question = serde_json::from_value(approval.question.clone()).ok()?;
+        (question.kind == QuestionKind::Client).then_some((approval, question))
+    })
 }
