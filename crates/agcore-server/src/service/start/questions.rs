@@ -79,8 +79,8 @@ impl Service {
         Ok(asking.map(|run| RunChange::new(run.id, RunStatus::Cancelled)).collect())
     }
 
-    /// Returns the changes of runs that a continuation continues although they did not wait yet when it was accepted: another one was
-    /// bringing them an earlier answer.
+    /// Returns the changes of runs that a continuation continues although they did not wait yet when it was accepted: another one
+    /// was bringing them an earlier answer.
     ///
     /// # Errors
     /// When the store fails.
