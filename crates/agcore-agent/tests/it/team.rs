@@ -709,7 +709,7 @@ async fn sub_agents_do_not_see_the_tools_of_the_client() {
     let error = bundle.with_client_tools([tool("pay")]).unwrap_err();
     assert_eq!(error.kind(), AgentErrorKind::InvalidConfig);
     let bundle = bundle.with_client_tools([tool("show_map")]).unwrap();
-    let session = AgentSession::new(&bundle, boss());
+    let session = bundle.new_session();
     let TurnOutcome::Suspended(questions) = all_events(&session, "Where?").await.1 else {
         panic!("the call waits for the client");
     };
