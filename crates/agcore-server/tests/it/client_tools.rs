@@ -2,7 +2,7 @@
 
 use agcore_agent::AgentSpec;
 use agcore_chat::{Actor, Message};
-use agcore_server::{BusyPolicy, Server};
+use agcore_server::{BusyPolicy, Role, Server, Sharing};
 use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
 use agcore_tools::{PermissionRules, Rule, RuleState};
 use http::Method;
@@ -191,15 +191,26 @@ async fn a_tool_whose_call_waits_stays_when_the_client_offers_others() {
 async fn results_may_arrive_while_an_earlier_one_is_processed() {
     for policy in [BusyPolicy::Queue, BusyPolicy::Interrupt] {
         let calls = [map_call("c1"), call("c2", "pick_date")];
-        let provider = ScriptedProvider::new([ScriptStep::calls(calls), ScriptStep::text("Done.")]);
-        let server = Running::start(builder(&provider, &store()).with_busy(policy)).await;
+        let (provider, store) = (
+            ScriptedProvider::new([ScriptStep::calls(calls), ScriptStep::text("Done.")]),
+            store(),
+        );
+        let start = || builder(&provider, &store).with_busy(policy);
+        let server = Running::start(start()).await;
         assert_pending(&server.run(&offering("r1", "Go.")).await, &["c1", "c2"]);
-        let first = server
-            .post("/api/v1/agent/runs/t", &results("r2", [("c1", "shown")]))
-            .await;
-        assert_eq!(first.status.as_u16(), 202, "{}", first.text);
-        let events = server.run(&results("r3", [("c2", "May 1")])).await;
-        assert_eq!(text_of(&events), "Done.", "{policy:?}: {events:#?}");
+        server.stop().await;
+        // Both results are accepted before one of them is processed.
+        let api = Sharing::new("api").with_role(Role::Api);
+        let server = Running::start(start().with_sharing(api)).await;
+        for (run, result) in [("r2", ("c1", "shown")), ("r3", ("c2", "May 1"))] {
+            let accepted = server.post("/api/v1/agent/runs/t", &results(run, [result])).await;
+            assert_eq!(accepted.status.as_u16(), 202, "{}", accepted.text);
+        }
+        server.stop().await;
+        let server = Running::start(start()).await;
+        for run in ["r2", "r3"] {
+            server.follow("t", run, None).await;
+        }
         assert_eq!(seen_results(&provider), ["shown", "May 1"]);
         let session = server.get("/api/v1/agent/sessions/t").await.json();
         let runs = session["runs"].as_array().unwrap();
