@@ -21,7 +21,7 @@ impl CallResult {
             false => ClientResult::Done(message.content.clone()),
         };
         Self {
-            call: message.tool_call_id.to_string(),
+            call: message.tool_call_id.clone(),
             result,
         }
     }
