@@ -144,12 +144,8 @@ async fn begin(app: &App, actor: &Actor, agent: Option<String>, mut input: RunAg
         None => agent_named(&input)?,
     };
     check_id("thread", &input.thread_id)?;
-    let answers = GivenAnswers {
-        entries: std::mem::take(&mut input.resume),
-        results: service.results_of(&input),
-        tools: input.tools.clone(),
-    };
-    if !answers.entries.is_empty() || !answers.results.is_empty() {
+    let answers = GivenAnswers::take_from(&mut input);
+    if !answers.is_empty() {
         let (thread, run) = (input.thread_id.clone(), input.run_id.clone());
         let (resuming, actor) = (Arc::clone(service), actor.clone());
         let resume = async move { resuming.resume(&actor, &thread, &run, agent, answers).await };

@@ -1,6 +1,6 @@
 //! Answers to the questions of runs that wait for a person.
 
-use agcore_agui::{AnswerError, ResumeEntry};
+use agcore_agui::{AnswerError, ResumeEntry, RunAgentInput};
 use agcore_chat::{Actor, Question, ToolDefinition};
 use agcore_session::{Approval, ApprovalStatus, Run, RunFilter, RunStatus};
 
@@ -84,6 +84,22 @@ pub(crate) struct GivenAnswers {
     pub(crate) results: Vec<CallResult>,
     /// The tools that the client offers.
     pub(crate) tools: Vec<ToolDefinition>,
+}
+
+impl GivenAnswers {
+    /// Takes the answers from an input. The results are those with which the conversation of the client ends.
+    pub(crate) fn take_from(input: &mut RunAgentInput) -> Self {
+        Self {
+            entries: std::mem::take(&mut input.resume),
+            results: input.newest_tool_results().into_iter().map(CallResult::new).collect(),
+            tools: input.tools.clone(),
+        }
+    }
+
+    /// Returns whether the input begins a run of its own.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.entries.is_empty() && self.results.is_empty()
+    }
 }
 
 /// The answers of a client.

@@ -1,6 +1,5 @@
 //! Results of calls that clients have run.
 
-use agcore_agui::RunAgentInput;
 use agcore_chat::{Answer, ClientResult, Question, QuestionKind, ToolDefinition, ToolMessage};
 use agcore_session::{Approval, ApprovalStatus};
 
@@ -15,7 +14,7 @@ pub(crate) struct CallResult {
 }
 
 impl CallResult {
-    fn new(message: &ToolMessage) -> Self {
+    pub(super) fn new(message: &ToolMessage) -> Self {
         let result = match message.marks.is_error {
             true => ClientResult::Failed(message.content.text().into_owned()),
             false => ClientResult::Done(message.content.clone()),
@@ -31,21 +30,22 @@ impl CallResult {
         approval.call_id.as_deref() == Some(&*self.call)
     }
 
-    /// Returns whether the result has the id of that call with a number: within a run, clients see repeated ids like this.
+    /// Returns whether the result has the id of that call with a number.
     fn is_of_numbered(&self, approval: &Approval) -> bool {
-        let Some(call) = &approval.call_id else { return false };
-        let is_numbered = |number: &str| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
-        let rest = self.call.strip_prefix(call.as_str());
-        rest.and_then(|rest| rest.strip_prefix('#')).is_some_and(is_numbered)
+        approval
+            .call_id
+            .as_deref()
+            .is_some_and(|call| is_numbered(&self.call, call))
     }
 }
 
-impl Service {
-    /// Returns the results of calls with which the conversation of a client ends.
-    pub(crate) fn results_of(&self, input: &RunAgentInput) -> Vec<CallResult> {
-        input.newest_tool_results().into_iter().map(CallResult::new).collect()
-    }
+/// Returns whether an id is that of a call with a number, as in `call_1#2`: clients see ids like this if a run repeats one.
+fn is_numbered(id: &str, call: &str) -> bool {
+    let number = id.strip_prefix(call).and_then(|rest| rest.strip_prefix('#'));
+    number.is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
+}
 
+impl Service {
     /// Checks the media in answers, which may be results of calls.
     ///
     /// # Errors
@@ -119,4 +119,18 @@ fn asking(approvals: &[Approval]) -> impl Iterator<Item = (&Approval, Question)>
         let question: Question = serde_json::from_value(approval.question.clone()).ok()?;
         (question.kind == QuestionKind::Client).then_some((approval, question))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_numbers_follow_the_id_of_a_call() {
+        assert!(is_numbered("call_1#2", "call_1") && is_numbered("call_1#10", "call_1"));
+        for other in ["call_1", "call_1#", "call_1#x", "call_12", "call_2#2", "call_1#2#3"] {
+            assert!(!is_numbered(other, "call_1"), "{other}");
+        }
+        assert!(is_numbered("call_1#2#3", "call_1#2"));
+    }
 }

@@ -13,7 +13,7 @@ use crate::{problem::Problem, settings::MediaSources};
 ///
 /// # Errors
 /// `invalid_request` if there is a part of an unknown kind, or one that names a place from which media may not come.
-pub(in crate::service::start) fn check(message: &Message, allowed: MediaSources) -> Result<(), Problem> {
+pub(super) fn check(message: &Message, allowed: MediaSources) -> Result<(), Problem> {
     match message {
         Message::User(message) => check_content(&message.content, allowed),
         _ => Ok(()),
