@@ -45,6 +45,11 @@ pub enum SessionErrorKind {
         /// The sequence number of the last record.
         found: u64,
     },
+    /// The [document](crate::SessionDocument) of the session has another version than the writer has read. Nothing was written.
+    StaleDocument {
+        /// The version that is stored, 0 if there is none.
+        found: u64,
+    },
     /// Somebody else holds what only one may have at a time, or shares it; [`SessionError::holder`] returns the holder.
     Held,
     /// The lease under which this was to be written does not hold any more: the run belongs to another worker, or to none. Nothing
@@ -70,6 +75,7 @@ impl SessionErrorKind {
             Self::AlreadyExists => "already_exists",
             Self::InvalidState => "invalid_state",
             Self::Conflict { .. } => "conflict",
+            Self::StaleDocument { .. } => "stale_document",
             Self::Held => "held",
             Self::Fenced => "fenced",
             Self::TooManyRuns(_) => "too_many_runs",
@@ -176,7 +182,9 @@ impl SessionError {
             | SessionErrorKind::AlreadyExists
             | SessionErrorKind::Held
             | SessionErrorKind::InvalidState => FaultKind::InvalidRequest,
-            SessionErrorKind::Conflict { .. } | SessionErrorKind::Fenced => FaultKind::Conflict,
+            SessionErrorKind::Conflict { .. } | SessionErrorKind::StaleDocument { .. } | SessionErrorKind::Fenced => {
+                FaultKind::Conflict
+            }
             SessionErrorKind::TooManyRuns(_) => FaultKind::RateLimit,
             _ => FaultKind::Storage,
         };

@@ -47,6 +47,7 @@
 //! | feature | description |
 //! |---|---|
 //! | `in-memory` (default) | Stores that keep everything in the memory of the process. |
+//! | `patch` | `DocumentPatch`: changes of documents as JSON Patch. |
 //!
 //! <!-- /features -->
 
@@ -82,15 +83,17 @@ pub use lease::{
 };
 pub use run_scope::RunScope;
 pub use run_status::RunStatus;
+#[cfg(feature = "patch")]
+pub use session::DocumentPatch;
 #[cfg(feature = "in-memory")]
 pub use session::InMemorySessionStore;
 pub use session::{
     Approval, ApprovalChange, ApprovalFilter, ApprovalStatus, Billing, CallChange, CallStatus, Commit, Committed,
-    CostEntry, CostTotals, EventData, EventFilter, MessageFilter, MessageMetadata, MessagePart, MessageRole,
-    NewApproval, NewEvent, NewMessage, NewSession, Pruned, Retention, Run, RunAdministration, RunChange, RunFilter,
-    RunLeases, RunProgress, Session, SessionCursor, SessionEvents, SessionFilter, SessionOrigin, SessionReader,
-    SessionRetention, SessionState, SessionStatus, SessionStore, SessionWriter, StoreLayer, StoredCall, StoredEvent,
-    StoredMessage, Visibility, stream_of, title_of,
+    CostEntry, CostTotals, DocumentChange, EventData, EventFilter, MessageFilter, MessageMetadata, MessagePart,
+    MessageRole, NewApproval, NewEvent, NewMessage, NewSession, Pruned, Retention, Run, RunAdministration, RunChange,
+    RunFilter, RunLeases, RunProgress, Session, SessionCursor, SessionDocument, SessionEvents, SessionFilter,
+    SessionOrigin, SessionReader, SessionRetention, SessionState, SessionStatus, SessionStore, SessionWriter,
+    StoreLayer, StoredCall, StoredEvent, StoredMessage, Visibility, stream_of, title_of,
 };
 
 #[doc(no_inline)]

@@ -3,7 +3,7 @@
 //! | contract | redacted |
 //! |---|---|
 //! | [`Journal`] | the data of records |
-//! | [`SessionWriter`] | titles, metadata, contents of messages, data of events, inputs and outcomes of runs, arguments and results of calls, questions and answers, the data of records |
+//! | [`SessionWriter`] | titles, metadata, contents of messages, data of events, inputs and outcomes of runs, arguments and results of calls, questions and answers, documents, the data of records |
 //! | [`CheckpointStore`] | the data |
 //!
 //! In JSON, strings and the names of members are redacted at any depth. If two names of an object become the same, the last member
@@ -84,6 +84,8 @@ impl Secrets<'_> {
         data.flatten().for_each(|data| self.json(data));
         commit.calls.iter_mut().for_each(|call| self.call(call));
         commit.approvals.iter_mut().for_each(|approval| self.approval(approval));
+        let document = commit.document.iter_mut().map(|document| &mut document.value);
+        document.for_each(|value| self.json(value));
         commit.title.iter_mut().for_each(|title| self.text(title));
     }
 }
@@ -203,7 +205,7 @@ mod tests {
     use crate::{
         journal::Record,
         run_status::RunStatus,
-        session::{MessageRole, NewApproval, NewEvent, RunChange},
+        session::{DocumentChange, MessageRole, NewApproval, NewEvent, RunChange},
     };
 
     #[test]
@@ -231,12 +233,13 @@ mod tests {
             .with_call(CallChange::finish("r", "c", secret()))
             .with_approval(ApprovalChange::Ask(NewApproval::new("q", "r", secret())))
             .with_approval(ApprovalChange::answer("q", secret(), Actor::local()))
+            .with_document(DocumentChange::new(secret()))
             .with_title(KEY);
         let count = |commit: &Commit| format!("{commit:?}").matches(KEY).count();
-        assert_eq!(count(&commit), 24);
+        assert_eq!(count(&commit), 26);
         let mut clean = commit;
         Secrets(&KeyRedactor).commit(&mut clean);
         assert_eq!(count(&clean), 0, "{clean:?}");
-        assert_eq!(format!("{clean:?}").matches("[redacted]").count(), 24);
+        assert_eq!(format!("{clean:?}").matches("[redacted]").count(), 26);
     }
 }

@@ -8,6 +8,7 @@ mod event;
 mod run;
 mod call;
 mod approval;
+mod document;
 mod commit;
 mod erasure;
 mod retention;
@@ -17,6 +18,8 @@ mod costs;
 #[cfg(feature = "in-memory")]
 mod in_memory;
 
+#[cfg(feature = "patch")]
+pub use self::document::DocumentPatch;
 #[cfg(feature = "in-memory")]
 pub use self::in_memory::InMemorySessionStore;
 pub use self::{
@@ -24,6 +27,7 @@ pub use self::{
     call::{CallChange, CallStatus, StoredCall},
     commit::{Commit, Committed, SessionState},
     costs::{CostEntry, CostTotals},
+    document::{DocumentChange, SessionDocument},
     event::{EventData, NewEvent, SessionEvents, StoredEvent},
     filter::{ApprovalFilter, EventFilter, MessageFilter, MessagePart, RunFilter, SessionCursor, SessionFilter},
     message::{MessageMetadata, MessageRole, NewMessage, StoredMessage, Visibility},
@@ -82,6 +86,9 @@ pub struct Session {
     /// The time at which the session was [erased](SessionRetention::erase_session), so that only its bill is left.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub erased_at: Option<Timestamp>,
+    /// The version of the [document](SessionDocument) of the session, 0 if it has none.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub document_version: u64,
     /// The sequence number of the last record, which the next [`SessionWriter::commit`] has to name. 0 if there is none.
     pub end: u64,
 }
@@ -290,9 +297,15 @@ impl NewSession {
             created_at: now,
             updated_at: now,
             erased_at: None,
+            document_version: 0,
             end: 0,
         }
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 fn check_code(what: &str, code: &str, length: usize) -> Result<(), SessionError> {

@@ -3,8 +3,8 @@
 use agcore_chat::{Timestamp, id};
 
 use super::{
-    Billing, Session, approval::ApprovalChange, call::CallChange, event::NewEvent, message::NewMessage, run::RunChange,
-    status::SessionStatus,
+    Billing, Session, approval::ApprovalChange, call::CallChange, document::DocumentChange, event::NewEvent,
+    message::NewMessage, run::RunChange, status::SessionStatus,
 };
 use crate::{
     error::SessionError,
@@ -42,6 +42,8 @@ pub struct Commit {
     pub calls: Vec<CallChange>,
     /// Questions, answers and withdrawals.
     pub approvals: Vec<ApprovalChange>,
+    /// A new value of the document.
+    pub document: Option<DocumentChange>,
     /// The new state of the session.
     pub state: Option<SessionState>,
     /// The title, for a session that has none.
@@ -211,6 +213,13 @@ impl Commit {
         self
     }
 
+    /// Sets a new value of the document.
+    #[must_use]
+    pub fn with_document(mut self, document: DocumentChange) -> Self {
+        self.document = Some(document);
+        self
+    }
+
     /// Sets the new state of the session.
     #[must_use]
     pub fn with_state(mut self, state: SessionState) -> Self {
@@ -248,6 +257,7 @@ impl Commit {
             && self.runs.is_empty()
             && self.calls.is_empty()
             && self.approvals.is_empty()
+            && self.document.is_none()
             && self.state.is_none()
             && self.title.is_none()
     }
@@ -312,6 +322,7 @@ impl Commit {
         self.runs.iter().try_for_each(RunChange::check)?;
         self.calls.iter().try_for_each(CallChange::check)?;
         self.approvals.iter().try_for_each(ApprovalChange::check)?;
+        self.document.as_ref().map_or(Ok(()), DocumentChange::check)?;
         self.fence.as_ref().map_or(Ok(()), Fence::check)?;
         self.state.as_ref().map_or(Ok(()), SessionState::check)
     }

@@ -27,6 +27,7 @@ impl Session {
             origin: None,
             metadata: Map::new(),
             erased_at: Some(now.max(self.created_at)),
+            document_version: 0,
             end: 0,
             ..self
         }

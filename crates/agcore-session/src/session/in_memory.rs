@@ -31,6 +31,7 @@ use super::{
     approval::{Approval, ApprovalChange},
     call::StoredCall,
     commit::{Commit, Committed},
+    document::SessionDocument,
     event::StoredEvent,
     filter::{ApprovalFilter, EventFilter, MessageFilter, RunFilter, SessionFilter},
     message::StoredMessage,
@@ -160,6 +161,11 @@ impl SessionReader for InMemorySessionStore {
         });
         let page = selected.into_iter().take(limit(filter.limit));
         Ok(page.map(|stored| state.session(stored)).collect())
+    }
+
+    async fn document(&self, tenant: &str, session: &str) -> Result<Option<SessionDocument>, SessionError> {
+        let state = self.state();
+        Ok(state.get(tenant, session).and_then(|stored| stored.document.clone()))
     }
 
     async fn messages(

@@ -76,6 +76,8 @@ flaws! {
     MissingRunsAreLeftOut: sessions::reports_the_progress_of_runs,
     NewEventsAreMissed: sessions::reports_the_progress_of_runs,
     CallsBeginTwice: sessions::a_call_happens_once,
+    StaleDocumentsAreWritten: sessions::refuses_stale_changes_of_the_document,
+    ChangesOfDocumentsHaveNoNames: sessions::keeps_the_document,
     AnswersAreForgotten: sessions::another_process_answers,
     AllAnswersAreAccepted: sessions::a_hundred_answers_at_once,
     SessionsAreSortedById: sessions::lists_the_last_changed_first,

@@ -328,6 +328,18 @@ CREATE TABLE events (
 
 CREATE INDEX events_run ON events (session, run, seq);
 
+-- The value that an agent shares with an application.
+CREATE TABLE documents (
+    session bigint PRIMARY KEY REFERENCES sessions (session) ON DELETE CASCADE,
+    version bigint NOT NULL CHECK (version > 0),
+    -- The name that the last writer has given to its change.
+    change text COLLATE "C",
+    updated_at bigint NOT NULL,
+    value json NOT NULL
+);
+
+CREATE TRIGGER documents_erased BEFORE INSERT ON documents FOR EACH ROW EXECUTE FUNCTION refuse_erased();
+
 CREATE TABLE tool_calls (
     -- The order in which the calls began.
     call bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -411,6 +423,7 @@ ALTER TABLE messages
     ALTER metadata SET STATISTICS 0,
     ALTER content SET STATISTICS 0;
 ALTER TABLE events ALTER run SET STATISTICS 0, ALTER kind SET STATISTICS 0, ALTER data SET STATISTICS 0;
+ALTER TABLE documents ALTER change SET STATISTICS 0, ALTER value SET STATISTICS 0;
 ALTER TABLE tool_calls
     ALTER run SET STATISTICS 0,
     ALTER id SET STATISTICS 0,

@@ -345,6 +345,22 @@ CREATE TABLE events (
     FOREIGN KEY (session, run) REFERENCES runs (session, id) ON DELETE CASCADE
 ) STRICT;
 
+-- The value that an agent shares with an application.
+CREATE TABLE documents (
+    session INTEGER PRIMARY KEY REFERENCES sessions (session) ON DELETE CASCADE,
+    version INTEGER NOT NULL CHECK (version > 0),
+    -- The name that the last writer has given to its change.
+    change TEXT,
+    updated_at INTEGER NOT NULL,
+    value TEXT NOT NULL
+) STRICT;
+
+CREATE TRIGGER documents_erased BEFORE INSERT ON documents
+WHEN (SELECT erased_at FROM sessions WHERE session = NEW.session) IS NOT NULL
+BEGIN
+    SELECT RAISE(ABORT, 'the session was erased');
+END;
+
 CREATE TABLE tool_calls (
     -- The order in which the calls began.
     call INTEGER PRIMARY KEY,

@@ -6,6 +6,7 @@ mod call;
 mod message;
 mod event;
 mod approval;
+mod document;
 mod commit;
 mod erasure;
 mod pruning;
@@ -14,8 +15,8 @@ mod checkpoints;
 use agcore_chat::{Actor, Timestamp, id};
 use agcore_session::{
     Approval, ApprovalChange, ApprovalFilter, Commit, Committed, EventFilter, Hold, MessageFilter, NewSession, Pruned,
-    Retention, Run, RunFilter, RunKey, RunProgress, Session, SessionError, SessionEvents, SessionFilter, SessionReader,
-    SessionRetention, SessionWriter, StoredCall, StoredEvent, StoredMessage,
+    Retention, Run, RunFilter, RunKey, RunProgress, Session, SessionDocument, SessionError, SessionEvents,
+    SessionFilter, SessionReader, SessionRetention, SessionWriter, StoredCall, StoredEvent, StoredMessage,
 };
 use async_trait::async_trait;
 use futures_util::future::join_all;
@@ -34,7 +35,7 @@ use super::{
 };
 use crate::sql::{
     Conditions, HoldForm,
-    tables::{read_approval, read_call, read_event, read_message, read_run, read_session},
+    tables::{read_approval, read_call, read_document, read_event, read_message, read_run, read_session},
 };
 
 #[async_trait]
@@ -61,6 +62,14 @@ impl SessionReader for PostgresStore {
         );
         let statement = bind_all(statement(sql), &conditions).bind(filter.limit.map(number));
         Ok(self.select("cannot list the sessions", statement, read_session).await?)
+    }
+
+    async fn document(&self, tenant: &str, session: &str) -> Result<Option<SessionDocument>, SessionError> {
+        let statement = document::selecting(tenant, session);
+        let found = self
+            .select("cannot read the document", statement, read_document)
+            .await?;
+        Ok(found.into_iter().next())
     }
 
     async fn messages(

@@ -3,6 +3,7 @@
 
 mod approval;
 mod call;
+mod document;
 mod run;
 mod session;
 mod written_once;
@@ -14,6 +15,7 @@ pub(crate) use self::run::{LEASE_COLUMNS, read_lease};
 pub(crate) use self::{
     approval::{APPROVALS, read_approval},
     call::{CALLS, read_call},
+    document::{DOCUMENTS, read_document},
     run::{RUNS, read_run},
     session::read_session,
     written_once::{read_event, read_message},
@@ -89,11 +91,12 @@ impl<T> Table<T> {
         };
         let places = list(self.columns.iter().enumerate().map(place).collect());
         let changes = list(self.columns.iter().filter_map(|column| self.change(column)).collect());
+        let key: Vec<&str> = std::iter::once("session").chain(self.key.iter().copied()).collect();
         format!(
-            "INSERT INTO {} (session, {names}) VALUES ({}, {places}) ON CONFLICT (session, {}) DO UPDATE SET {changes}",
+            "INSERT INTO {} (session, {names}) VALUES ({}, {places}) ON CONFLICT ({}) DO UPDATE SET {changes}",
             self.name,
             dialect.place(1),
-            self.key.join(", "),
+            key.join(", "),
         )
     }
 

@@ -5,6 +5,7 @@ mod run;
 mod message;
 mod event;
 mod approval;
+mod document;
 mod list;
 mod commit;
 mod event_commit;
@@ -15,8 +16,9 @@ mod checkpoints;
 use agcore_chat::{Actor, Timestamp, id};
 use agcore_session::{
     Approval, ApprovalChange, ApprovalFilter, Commit, Committed, EventFilter, Hold, MessageFilter, NewSession, Pruned,
-    Retention, Run, RunFilter, RunKey, RunProgress, Session, SessionError, SessionErrorKind, SessionEvents,
-    SessionFilter, SessionReader, SessionRetention, SessionWriter, StoredCall, StoredEvent, StoredMessage,
+    Retention, Run, RunFilter, RunKey, RunProgress, Session, SessionDocument, SessionError, SessionErrorKind,
+    SessionEvents, SessionFilter, SessionReader, SessionRetention, SessionWriter, StoredCall, StoredEvent,
+    StoredMessage,
 };
 use async_trait::async_trait;
 use rusqlite::{Connection, named_params, params};
@@ -50,6 +52,12 @@ impl SessionReader for SqliteStore {
     async fn sessions(&self, filter: &SessionFilter) -> Result<Vec<Session>, SessionError> {
         let filter = filter.clone();
         self.read(move |connection| list::sessions(connection, &filter)).await
+    }
+
+    async fn document(&self, tenant: &str, session: &str) -> Result<Option<SessionDocument>, SessionError> {
+        let [tenant, session] = [tenant, session].map(str::to_owned);
+        self.read(move |connection| document::find(connection, &tenant, &session))
+            .await
     }
 
     async fn messages(

@@ -215,6 +215,12 @@ async fn session(store: &dyn UserDataStore, session: Session, write: &mut Write<
         }
     }
     events(store, (&tenant, &id), write).await?;
+    if let Some(document) = store.document(&tenant, &id).await? {
+        write(UserDataRow::Document {
+            session: id.clone(),
+            document,
+        })?;
+    }
     for approval in store
         .approvals(&ApprovalFilter::new(&*tenant).with_session(&*id))
         .await?

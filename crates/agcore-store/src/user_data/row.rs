@@ -8,7 +8,7 @@ use agcore_memory::{
 };
 use agcore_schedule::{Occurrence, Schedule};
 use agcore_session::{
-    Approval, Checkpoint, Record, Run, Session, StoredCall, StoredEvent, StoredMessage,
+    Approval, Checkpoint, Record, Run, Session, SessionDocument, StoredCall, StoredEvent, StoredMessage,
     quota::{Quota, QuotaAmount, QuotaWindow},
 };
 use agcore_webhook::{Delivery, EventKinds, PauseReason, Webhook, WebhookScope};
@@ -100,6 +100,13 @@ pub enum UserDataRow {
         session: String,
         /// The event.
         event: StoredEvent,
+    },
+    /// The document of a session.
+    Document {
+        /// The id of the session.
+        session: String,
+        /// The document.
+        document: SessionDocument,
     },
     /// A question of a session.
     Approval {

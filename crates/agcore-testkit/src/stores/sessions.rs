@@ -10,6 +10,7 @@
 mod opened;
 mod approvals;
 mod commits;
+mod documents;
 mod erasure;
 mod holds;
 mod lifecycle;
@@ -28,6 +29,7 @@ pub use self::{
         commits_all_parts, records_are_a_stream, reports_every_conflict, statuses_follow_each_other,
         the_state_changes_as_a_whole,
     },
+    documents::{keeps_the_document, no_change_of_the_document_is_lost, refuses_stale_changes_of_the_document},
     erasure::{an_erased_session_does_not_change, erases_one_session, erasing_keeps_the_bill},
     holds::{
         a_held_session_has_a_known_holder, a_hold_is_not_shared, any_number_share_a_hold, many_share_or_one_holds,

@@ -11,6 +11,7 @@ use crate::{
         approval::{Approval, ApprovalChange},
         call::{CallChange, StoredCall},
         commit::Commit,
+        document::SessionDocument,
         event::{NewEvent, StoredEvent},
         message::{NewMessage, StoredMessage},
         run::{Run, RunChange},
@@ -27,6 +28,7 @@ pub(super) struct Changes {
     pub(super) runs: Vec<Run>,
     pub(super) calls: Vec<StoredCall>,
     pub(super) approvals: Vec<Approval>,
+    pub(super) document: Option<SessionDocument>,
 }
 
 impl Changes {
@@ -43,7 +45,13 @@ impl Changes {
             runs: Vec::with_capacity(commit.runs.len()),
             calls: Vec::with_capacity(commit.calls.len()),
             approvals: Vec::with_capacity(commit.approvals.len()),
+            document: None,
         };
+        if let Some(change) = commit.document {
+            let document = change.apply(stored.document.as_ref(), now)?;
+            changes.session.document_version = document.version;
+            changes.document = Some(document);
+        }
         for run in commit.runs {
             changes.add_run(run, stored, now)?;
         }
@@ -103,6 +111,9 @@ impl Changes {
                 Some(known) => *known = call,
                 None => run.calls.push(call),
             }
+        }
+        if self.document.is_some() {
+            stored.document = self.document;
         }
         for approval in self.approvals {
             stored.approvals.insert(approval.id.clone(), approval);

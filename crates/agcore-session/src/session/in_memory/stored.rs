@@ -8,6 +8,7 @@ use crate::{
         Session,
         approval::Approval,
         call::StoredCall,
+        document::SessionDocument,
         event::StoredEvent,
         filter::{MessageFilter, MessagePart},
         message::StoredMessage,
@@ -29,6 +30,7 @@ pub(super) struct Stored {
     pub(super) last_event: u64,
     pub(super) runs: Vec<StoredRun>,
     pub(super) approvals: BTreeMap<String, Approval>,
+    pub(super) document: Option<SessionDocument>,
 }
 
 /// A run with what belongs to it.
@@ -50,6 +52,7 @@ impl Stored {
             last_event: 0,
             runs: Vec::new(),
             approvals: BTreeMap::new(),
+            document: None,
         }
     }
 

@@ -12,6 +12,7 @@ use crate::{
         Session,
         approval::Approval,
         call::StoredCall,
+        document::SessionDocument,
         event::StoredEvent,
         filter::{ApprovalFilter, EventFilter, MessageFilter, RunFilter, SessionFilter},
         message::StoredMessage,
@@ -36,6 +37,12 @@ pub trait SessionReader: Send + Sync + Debug {
     /// # Errors
     /// When the storage fails.
     async fn sessions(&self, filter: &SessionFilter) -> Result<Vec<Session>, SessionError>;
+
+    /// Returns the document of a session, or `None` if it has none.
+    ///
+    /// # Errors
+    /// When the storage fails or the document cannot be read.
+    async fn document(&self, tenant: &str, session: &str) -> Result<Option<SessionDocument>, SessionError>;
 
     /// Returns the messages that a filter selects, in order.
     ///
@@ -92,6 +99,10 @@ where
 
     async fn sessions(&self, filter: &SessionFilter) -> Result<Vec<Session>, SessionError> {
         self.inner().sessions(filter).await
+    }
+
+    async fn document(&self, tenant: &str, session: &str) -> Result<Option<SessionDocument>, SessionError> {
+        self.inner().document(tenant, session).await
     }
 
     async fn messages(

@@ -44,6 +44,7 @@ pub trait SessionWriter: Send + Sync + Debug {
     /// - [`TooManyRuns`](crate::SessionErrorKind::TooManyRuns) if the commit has [limits](Commit::with_limits) that are reached.
     /// - [`Conflict`](crate::SessionErrorKind::Conflict) if the stream ends elsewhere. A writer who was too late gets this error
     ///   even if the commit does not fit the new state of the session either.
+    /// - [`StaleDocument`](crate::SessionErrorKind::StaleDocument) if the document has another version than its change is based on.
     /// - [`InvalidState`](crate::SessionErrorKind::InvalidState) if the session was erased, the session or a run cannot get its new
     ///   status, a call begins or finishes twice, or a question is closed already.
     /// - [`AlreadyExists`](crate::SessionErrorKind::AlreadyExists) if the session has a message with one of the ids.

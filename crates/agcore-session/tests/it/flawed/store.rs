@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use agcore_session::{
     Actor, Approval, ApprovalFilter, CancelRequest, Checkpoint, CheckpointStore, ClaimRequest, Claims, Clock, Commit,
-    Committed, DeadLetter, DeadLetterFilter, Entry, EventFilter, HeldRun, Hold, InMemorySessionStore, Journal, Lease,
-    MessageFilter, MessagePart, NewCheckpoint, NewSession, Pruned, Record, Release, Renewal, Retention, Run,
-    RunAdministration, RunFilter, RunKey, RunLeases, RunProgress, Session, SessionError, SessionErrorKind,
-    SessionFilter, SessionReader, SessionRetention, SessionWriter, StoredCall, StoredEvent, StoredMessage, TenantRuns,
-    TenantShare, Visibility, Worker, WorkerReport, stream_of,
+    Committed, DeadLetter, DeadLetterFilter, DocumentChange, Entry, EventFilter, HeldRun, Hold, InMemorySessionStore,
+    Journal, Lease, MessageFilter, MessagePart, NewCheckpoint, NewSession, Pruned, Record, Release, Renewal, Retention,
+    Run, RunAdministration, RunFilter, RunKey, RunLeases, RunProgress, Session, SessionDocument, SessionError,
+    SessionErrorKind, SessionFilter, SessionReader, SessionRetention, SessionWriter, StoredCall, StoredEvent,
+    StoredMessage, TenantRuns, TenantShare, Visibility, Worker, WorkerReport, stream_of,
 };
 use async_trait::async_trait;
 use serde_json::Value;
@@ -38,6 +38,8 @@ pub(super) enum Flaw {
     MissingRunsAreLeftOut,
     NewEventsAreMissed,
     CallsBeginTwice,
+    StaleDocumentsAreWritten,
+    ChangesOfDocumentsHaveNoNames,
     AnswersAreForgotten,
     AllAnswersAreAccepted,
     SessionsAreSortedById,
@@ -93,6 +95,14 @@ impl Flawed {
         match self.flaw {
             Flaw::BadStatusesAreIgnored => commit.state = None,
             Flaw::CallsBeginTwice => commit.calls.truncate(usize::from(commit.calls.len() != 1)),
+            Flaw::StaleDocumentsAreWritten => {
+                commit.document = commit.document.take().map(|change| DocumentChange::new(change.value));
+            }
+            Flaw::ChangesOfDocumentsHaveNoNames => {
+                if let Some(change) = &mut commit.document {
+                    change.name = None;
+                }
+            }
             Flaw::RecordsAreLost => commit.records.truncate(1),
             Flaw::AuditIsConversation => {
                 for message in &mut commit.messages {
@@ -158,6 +168,10 @@ impl SessionReader for Flawed {
             sessions.sort_by(|one, other| other.id.cmp(&one.id));
         }
         Ok(sessions)
+    }
+
+    async fn document(&self, tenant: &str, session: &str) -> Result<Option<SessionDocument>, SessionError> {
+        self.store.document(tenant, session).await
     }
 
     async fn messages(

@@ -2,8 +2,8 @@
 
 use agcore_session::{
     Actor, Approval, ApprovalFilter, Entry, EventFilter, Journal, MessageFilter, Pruned, Record, Retention, Run,
-    RunFilter, RunKey, RunProgress, RunStatus, Session, SessionError, SessionFilter, SessionReader, SessionRetention,
-    StoredCall, StoredEvent, StoredMessage,
+    RunFilter, RunKey, RunProgress, RunStatus, Session, SessionDocument, SessionError, SessionFilter, SessionReader,
+    SessionRetention, StoredCall, StoredEvent, StoredMessage,
 };
 use async_trait::async_trait;
 
@@ -36,6 +36,10 @@ impl SessionReader for Flawed {
 
     async fn sessions(&self, filter: &SessionFilter) -> Result<Vec<Session>, SessionError> {
         self.store.sessions(filter).await
+    }
+
+    async fn document(&self, tenant: &str, session: &str) -> Result<Option<SessionDocument>, SessionError> {
+        self.store.document(tenant, session).await
     }
 
     async fn messages(

@@ -4,7 +4,7 @@ use agcore_chat::Timestamp;
 use agcore_session::{Commit, Committed, Session, StoredMessage};
 
 use super::{
-    approval, call, event, message,
+    approval, call, document, event, message,
     row::{Numbers, lock},
     run,
 };
@@ -63,6 +63,9 @@ pub(super) async fn commit(
     }
     for change in commit.approvals {
         approval::change(transaction, (key, id), change, now).await?;
+    }
+    if let Some(change) = commit.document {
+        document::change(transaction, key, change, now).await?;
     }
     update(transaction, key, &session, last).await?;
     let messages = messages.iter().map(|message| message.seq).collect();

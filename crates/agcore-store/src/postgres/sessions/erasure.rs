@@ -71,6 +71,8 @@ async fn erase_one(transaction: &mut Transaction<'_>, key: i64, now: Timestamp) 
     // With what belongs to them.
     let statement = sqlx::query("DELETE FROM runs WHERE session = $1").bind(key);
     transaction.execute(ATTEMPT, statement).await?;
+    let statement = sqlx::query("DELETE FROM documents WHERE session = $1").bind(key);
+    transaction.execute(ATTEMPT, statement).await?;
     blank_messages(transaction, key, &id).await?;
     let sql = "UPDATE sessions
                SET id = $2, stream = $3, title = NULL, metadata = '{}', pending_tool_call_id = NULL, error_id = NULL,

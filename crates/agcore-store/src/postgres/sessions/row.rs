@@ -21,6 +21,7 @@ macro_rules! COLUMNS {
         "session, tenant, id, \"user\", line, status, pending_tool_call_id, error_id, currency, country, origin_session, \
          origin_message, created_at, updated_at, erased_at, last_message, last_audit, last_event, title, metadata::text AS metadata, \
          (SELECT whole.id FROM sessions AS whole WHERE whole.session = sessions.part_of) AS whole, \
+         coalesce((SELECT version FROM documents WHERE session = sessions.session), 0) AS document_version, \
          coalesce((SELECT last_seq FROM journal_streams WHERE name = sessions.stream), 0) AS last_seq"
     };
 }

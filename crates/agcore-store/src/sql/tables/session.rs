@@ -21,6 +21,7 @@ pub(crate) fn read_session<R: SqlRow>(row: &R) -> Result<Session, R::Error> {
     session.error_id = row.optional_text("error_id")?;
     session.updated_at = row.time("updated_at")?;
     session.erased_at = row.optional_time("erased_at")?;
+    session.document_version = row.count("document_version")?;
     session.end = row.count("last_seq")?;
     Ok(session)
 }

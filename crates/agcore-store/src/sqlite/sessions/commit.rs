@@ -5,7 +5,7 @@ use agcore_session::{Commit, Committed, Session};
 use rusqlite::{Connection, named_params};
 
 use super::{
-    approval, event, message,
+    approval, document, event, message,
     row::{Numbers, find},
     run,
 };
@@ -59,6 +59,9 @@ pub(super) fn commit(
     }
     for change in commit.approvals {
         approval::change(connection, (key, id), change, now)?;
+    }
+    if let Some(change) = commit.document {
+        document::change(connection, key, change, now)?;
     }
     if !events.is_empty() {
         event::number_last(connection, key, last.event)?;

@@ -55,6 +55,7 @@ fn erase_one(connection: &Connection, key: i64, now: Timestamp) -> Result<bool, 
     )?;
     // With what belongs to them.
     execute(connection, ATTEMPT, "DELETE FROM runs WHERE session = ?1", [key])?;
+    execute(connection, ATTEMPT, "DELETE FROM documents WHERE session = ?1", [key])?;
     blank_messages(connection, key, &id)?;
     let sql = "UPDATE sessions
                SET id = ?2, stream = ?3, title = NULL, metadata = '{}', pending_tool_call_id = NULL, error_id = NULL,

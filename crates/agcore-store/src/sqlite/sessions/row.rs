@@ -15,6 +15,7 @@ pub(in crate::sqlite) const COLUMNS: &str = "session, tenant, id, user, line, st
      origin_session, origin_message, created_at, updated_at, erased_at, last_message, last_audit, title, metadata, \
      ifnull((SELECT last_event FROM event_numbers WHERE session = sessions.session), 0) AS last_event, \
      (SELECT whole.id FROM sessions AS whole WHERE whole.session = sessions.part_of) AS whole, \
+     ifnull((SELECT version FROM documents WHERE session = sessions.session), 0) AS document_version, \
      ifnull((SELECT last_seq FROM journal_streams WHERE name = sessions.stream), 0) AS last_seq";
 
 /// Selects the key of a session, for subqueries.

@@ -2,8 +2,9 @@
 
 use agcore_session::{
     Actor, Approval, ApprovalFilter, Checkpoint, CheckpointStore, Commit, Committed, EventFilter, Hold, MessageFilter,
-    NewCheckpoint, NewSession, Pruned, Retention, Run, RunFilter, RunKey, RunProgress, Session, SessionError,
-    SessionFilter, SessionReader, SessionRetention, SessionWriter, StoredCall, StoredEvent, StoredMessage,
+    NewCheckpoint, NewSession, Pruned, Retention, Run, RunFilter, RunKey, RunProgress, Session, SessionDocument,
+    SessionError, SessionFilter, SessionReader, SessionRetention, SessionWriter, StoredCall, StoredEvent,
+    StoredMessage,
 };
 use async_trait::async_trait;
 use serde_json::Value;
@@ -18,6 +19,10 @@ impl<S: SessionReader> SessionReader for FaultyStore<S> {
 
     async fn sessions(&self, filter: &SessionFilter) -> Result<Vec<Session>, SessionError> {
         self.call("sessions", self.inner.sessions(filter)).await
+    }
+
+    async fn document(&self, tenant: &str, session: &str) -> Result<Option<SessionDocument>, SessionError> {
+        self.call("document", self.inner.document(tenant, session)).await
     }
 
     async fn messages(

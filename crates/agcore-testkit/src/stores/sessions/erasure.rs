@@ -77,6 +77,7 @@ pub async fn erasing_keeps_the_bill(subject: &dyn SessionStoreSubject) {
     assert_eq!(kept, (&old.owner, &old.billing, created.created_at, old.updated_at));
     assert_eq!((session.status, session.end), (SessionStatus::Failed, 0));
     assert_eq!(session.erased_at, Some(opened.clock_now()));
+    assert_eq!((session.document_version, &left.document), (0, &None));
     assert!(left.records.is_empty() && left.events.is_empty() && left.runs.is_empty() && left.approvals.is_empty());
     let bill = |messages: &[StoredMessage]| -> Vec<_> {
         let of_row = |row: &StoredMessage| {

@@ -3,9 +3,10 @@
 use std::{sync::Arc, time::Duration};
 
 use agcore_session::{
-    Actor, Approval, ApprovalChange, ApprovalFilter, CallChange, Clock, Commit, Committed, Entry, EventFilter,
-    MessageFilter, MessageRole, NewApproval, NewEvent, NewMessage, NewSession, Record, Run, RunChange, RunFilter,
-    RunStatus, Session, SessionErrorKind, SessionStore, StoredCall, StoredEvent, StoredMessage, Timestamp, stream_of,
+    Actor, Approval, ApprovalChange, ApprovalFilter, CallChange, Clock, Commit, Committed, DocumentChange, Entry,
+    EventFilter, MessageFilter, MessageRole, NewApproval, NewEvent, NewMessage, NewSession, Record, Run, RunChange,
+    RunFilter, RunStatus, Session, SessionDocument, SessionErrorKind, SessionStore, StoredCall, StoredEvent,
+    StoredMessage, Timestamp, stream_of,
 };
 use serde_json::{Value, json};
 
@@ -28,6 +29,7 @@ pub(super) struct Contents {
     pub(super) runs: Vec<Run>,
     pub(super) calls: Vec<StoredCall>,
     pub(super) approvals: Vec<Approval>,
+    pub(super) document: Option<SessionDocument>,
 }
 
 /// Opens an empty store with a clock that does not move by itself.
@@ -108,6 +110,7 @@ impl Opened {
                 .approvals(&ApprovalFilter::new(tenant).with_session(id))
                 .await
                 .unwrap(),
+            document: store.document(tenant, id).await.unwrap(),
         }
     }
 }
@@ -122,6 +125,7 @@ impl Contents {
             && self.runs.is_empty()
             && self.calls.is_empty()
             && self.approvals.is_empty()
+            && self.document.is_none()
     }
 }
 
@@ -152,5 +156,6 @@ pub(super) fn one_of_each(run: &str, word: &str) -> Commit {
         .with_call(CallChange::finish(run, "call 1", data()))
         .with_approval(ApprovalChange::Ask(NewApproval::new(&*question, run, data())))
         .with_approval(ApprovalChange::answer(question, data(), Actor::local()))
+        .with_document(DocumentChange::new(data()))
         .with_title(word)
 }
