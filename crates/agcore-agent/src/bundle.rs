@@ -183,6 +183,25 @@ impl RuntimeBundle {
         }))
     }
 
+    /// Returns a bundle whose agents share a JSON document with the application: they see its newest version with each call of the
+    /// model, and change it with the tool `update_state`. An agent that lists its tools has to list it as well. See
+    /// [`LocalState`](crate::LocalState) for an example.
+    ///
+    /// # Errors
+    /// [`InvalidConfig`](crate::AgentErrorKind::InvalidConfig) if another tool is named `update_state`.
+    #[cfg(feature = "shared-state")]
+    pub fn with_shared_state(&self, state: Arc<dyn crate::SharedState>) -> Result<Self, AgentError> {
+        let parts = self.parts();
+        let (show, update) = crate::session_data::access(state);
+        let tools = parts.tools.detached();
+        tools.register(update).map_err(AgentError::invalid_tool)?;
+        Ok(Self::new(Parts {
+            tools,
+            hooks: parts.hooks.clone().with_first(show),
+            ..parts.clone()
+        }))
+    }
+
     /// Returns a bundle without the tools that clients run. A client knows only the calls of the agent that it talks to.
     pub(crate) fn without_client_tools(&self) -> Self {
         let parts = self.parts();

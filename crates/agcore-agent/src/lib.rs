@@ -27,6 +27,7 @@
 //! | feature | description |
 //! |---|---|
 //! | `knowledge` | `KnowledgeTools`: tools with which a model uses a wiki. |
+//! | `shared-state` | `SharedState`: a JSON document that an agent and an application both change. |
 //!
 //! <!-- /features -->
 
@@ -39,8 +40,8 @@ mod tape;
 mod data_text;
 mod tool_source;
 mod skills;
+mod session_data;
 mod bundle;
-mod session_memory;
 mod durable;
 mod turn;
 mod session;
@@ -51,6 +52,9 @@ mod team;
 mod task;
 mod builder;
 
+#[cfg(feature = "shared-state")]
+#[doc(inline)]
+pub use session_data::{LocalState, SharedState, SharedStateError, StateChange, StateVersion, UPDATE_STATE};
 #[cfg(feature = "knowledge")]
 #[doc(inline)]
 pub use tools::KnowledgeTools;
@@ -65,7 +69,7 @@ pub use {
     plan::{Plan, PlanError, Step, StepStatus},
     replay::{ReplayError, ReplayErrorKind, ReplayReport, Trajectory, TrajectoryEntry, TrajectoryError},
     session::{AgentSession, SessionState},
-    session_memory::SessionMemory,
+    session_data::SessionMemory,
     skills::{Skill, Skills},
     stored::{
         BranchSession, CONTEXT_METADATA, ContextManager, ContextsState, OpenSession, SharedCooldowns, StoredSessions,

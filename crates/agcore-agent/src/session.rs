@@ -23,7 +23,7 @@ use crate::{
     bundle::RuntimeBundle,
     durable::SessionLog,
     error::AgentError,
-    session_memory::SessionMemory,
+    session_data::SessionMemory,
     turn::{self, AgentTurn, Conversation, CurrentAgent, Lineage, LiveSession, TurnQueue},
 };
 

@@ -12,7 +12,7 @@ use crate::{
 
 /// Libraries, and the external crates that their public API may mention.
 const ALLOWED: &[(&str, &[&str])] = &[
-    ("agcore-agent", &["serde", "tokio_util"]),
+    ("agcore-agent", &["serde", "serde_json", "tokio_util"]),
     ("agcore-agui", &["serde", "serde_json"]),
     ("agcore-catalog", &["serde"]),
     ("agcore-chat", &["futures_core", "serde", "serde_json"]),

@@ -15,7 +15,7 @@ use std::{
 use self::kept::KeptContexts;
 use super::sessions::context_id;
 use crate::{
-    agent::Agent, bundle::RuntimeBundle, error::AgentError, session::AgentSession, session_memory::SessionMemory,
+    agent::Agent, bundle::RuntimeBundle, error::AgentError, session::AgentSession, session_data::SessionMemory,
 };
 
 /// Several conversations of one session, its contexts: each with its own agent, system prompt and messages. Every clone is the same

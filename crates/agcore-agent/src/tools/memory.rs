@@ -7,7 +7,7 @@ use agcore_tools::{
 };
 use serde::Deserialize;
 
-use crate::{agent::CATEGORY, session_memory::SessionMemory, tool_source::ToolSource, turn::TurnScope};
+use crate::{agent::CATEGORY, session_data::SessionMemory, tool_source::ToolSource, turn::TurnScope};
 
 /// The tools `set_note` and `remove_note`, with which a model writes the [memory](crate::SessionMemory) of its session: facts that
 /// should outlive compactions of the conversation, such as the number of an order. They change nothing else, so they need no

@@ -14,9 +14,7 @@ use agcore_cycle::{BudgetPool, LlmCycle};
 use agcore_tools::{RunState, ToolSession};
 
 use super::{queue::TurnQueue, scope::Lineage};
-use crate::{
-    agent::Agent, bundle::RuntimeBundle, durable::SessionLog, error::AgentError, session_memory::SessionMemory,
-};
+use crate::{agent::Agent, bundle::RuntimeBundle, durable::SessionLog, error::AgentError, session_data::SessionMemory};
 
 /// An open session: its bundle, its agent and its conversation, shared by all clones.
 pub(crate) struct LiveSession {

@@ -6,7 +6,7 @@ use agcore_chat::Actor;
 use agcore_cycle::{BudgetPool, Observer, PauseFlag};
 use agcore_tools::{RunState, ToolSession};
 
-use crate::{bundle::RuntimeBundle, durable::SessionLog, session_memory::SessionMemory};
+use crate::{bundle::RuntimeBundle, durable::SessionLog, session_data::SessionMemory};
 
 /// The turn in which a tool runs.
 pub(crate) struct TurnScope {

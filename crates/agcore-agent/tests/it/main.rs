@@ -26,6 +26,8 @@ mod knowledge;
 mod session_memory;
 mod shared_budget;
 mod shared_cooldowns;
+#[cfg(feature = "shared-state")]
+mod shared_state;
 mod skills;
 mod many_users;
 mod input_check;

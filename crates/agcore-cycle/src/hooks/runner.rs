@@ -68,6 +68,13 @@ impl Hooks {
         self
     }
 
+    /// Adds a hook that is asked before all others, so that they see its changes.
+    #[must_use]
+    pub fn with_first(mut self, hook: Arc<dyn Hook>) -> Self {
+        self.hooks = std::iter::once(hook).chain(self.hooks.iter().cloned()).collect();
+        self
+    }
+
     /// Returns whether there are no hooks.
     pub fn is_empty(&self) -> bool {
         self.hooks.is_empty()

@@ -1,0 +1,11 @@
+//! Data of sessions beside their conversations: facts for later turns, and what they share with applications.
+
+mod memory;
+#[cfg(feature = "shared-state")]
+mod shared_state;
+
+pub use self::memory::SessionMemory;
+#[cfg(feature = "shared-state")]
+pub(crate) use self::shared_state::access;
+#[cfg(feature = "shared-state")]
+pub use self::shared_state::{LocalState, SharedState, SharedStateError, StateChange, StateVersion, UPDATE_STATE};
