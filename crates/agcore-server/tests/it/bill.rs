@@ -1,5 +1,7 @@
 //! The bill: every call of a model is in it, whatever it was made for.
 
+mod workers;
+
 use std::sync::{
     Arc,
     atomic::{AtomicU64, Ordering},

@@ -1,5 +1,7 @@
 //! Schedules: their routes, and the runs that they start.
 
+mod daylight;
+
 use std::{sync::Arc, time::Duration};
 
 use agcore_chat::{Actor, Clock};
