@@ -89,11 +89,55 @@ pub enum Step {
 #[non_exhaustive]
 pub enum Snapshot {
     /// The state: sent as a whole.
-    State(Value),
+    State(StateValue),
     /// The state: sent as a difference to the last one (JSON Patch) if there is one and the difference is shorter.
-    StateChange(Value),
+    StateChange(StateValue),
     /// The messages of the conversation.
     Messages(Vec<ThreadMessage>),
+}
+
+/// A value of the state that an agent shares with its client.
+///
+/// ```
+/// use agcore_agui::{Encoder, Format, Run, Snapshot, StateValue};
+/// use serde_json::json;
+///
+/// let mut encoder = Encoder::new("thread_1", "run_1");
+/// encoder.push(Run::started().into())?;
+/// let state = StateValue::new(json!({"title": "Tea"})).with_version(3);
+/// let [event] = &encoder.push(Snapshot::State(state).into())?[..] else { panic!() };
+/// let sent = event.to_value(Format::default());
+/// assert_eq!(sent["snapshot"], json!({"title": "Tea"}));
+/// assert_eq!(sent["metadata"]["agcore"]["version"], 3);
+/// # Ok::<(), agcore_agui::EncodeError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct StateValue {
+    /// The value.
+    pub value: Value,
+    /// The number of its version. Clients send it back with their next change.
+    pub version: Option<u64>,
+}
+
+impl StateValue {
+    /// Creates a value without a version.
+    pub fn new(value: Value) -> Self {
+        Self { value, version: None }
+    }
+
+    /// Sets the number of the version.
+    #[must_use]
+    pub fn with_version(mut self, version: u64) -> Self {
+        self.version = Some(version);
+        self
+    }
+}
+
+impl From<Value> for StateValue {
+    fn from(value: Value) -> Self {
+        Self::new(value)
+    }
 }
 
 /// The content of an activity: progress that is shown in the conversation, but is not part of it.

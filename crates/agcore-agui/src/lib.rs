@@ -58,7 +58,7 @@ mod sse;
 
 pub use encoder::{EncodeError, EncodeErrorKind, Encoder};
 pub use event::{AguiEvent, Dialect, EventType, Format, PROTOCOL_VERSION, Protocol, RUN_CANCELED};
-pub use input::{Activity, Input, Interrupt, Run, RunEnd, Snapshot, Step, TextMessage, TextStatus};
+pub use input::{Activity, Input, Interrupt, Run, RunEnd, Snapshot, StateValue, Step, TextMessage, TextStatus};
 pub use order::{OrderViolation, check_order};
 pub use run_input::{
     AnswerError, ContextEntry, InputLimits, ResumeEntry, ResumeStatus, RunAgentInput, RunInputError, RunInputErrorKind,

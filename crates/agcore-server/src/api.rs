@@ -122,6 +122,28 @@ pub(crate) struct SessionChange {
     pub(crate) title: Option<String>,
 }
 
+/// The state that a session shares with its client.
+#[derive(Debug, Default, Serialize, JsonSchema)]
+pub(crate) struct StateView {
+    /// The number of the version; 0 if there is no state.
+    pub(crate) version: u64,
+    /// The state, any JSON value; `null` if there is none.
+    pub(crate) state: Value,
+}
+
+/// A change of the state: either a patch or the new state.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct StateBody {
+    /// The version that is changed, 0 if there is no state yet.
+    pub(crate) version: u64,
+    /// The change as a JSON Patch (RFC 6902): an array of operations.
+    pub(crate) patch: Option<Value>,
+    /// The new state, any JSON value.
+    #[serde(default)]
+    pub(crate) state: Value,
+}
+
 /// A message of the history.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]

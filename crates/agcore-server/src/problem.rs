@@ -108,6 +108,8 @@ codes! {
     WebhookChanged = 409, "webhook_changed", "The webhook has changed";
     /// The run is not a dead letter, perhaps because another administrator was faster.
     NotDeadLetter = 409, "not_dead_letter", "The run is not a dead letter";
+    /// The state of the thread has changed since the client has read it.
+    StateChanged = 409, "state_changed", "The state of the thread has changed";
     /// The question was answered differently before, or is not open any more.
     AlreadyAnswered = 409, "already_answered", "The question is not open any more";
     /// The body is larger than the limit.
@@ -144,6 +146,12 @@ impl Problem {
             detail: detail.into(),
             retry_after,
         }
+    }
+
+    /// Creates the problem of a client that has seen an older version of the state of a thread than this one.
+    pub(crate) fn state_changed(found: u64) -> Self {
+        let detail = format!("the state has version {found} now; read it, repeat the change, and send that version");
+        Self::new(ProblemCode::StateChanged, detail)
     }
 
     /// Sets the seconds after which the same request may succeed.

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     event::{AguiEvent, EventType},
-    input::Activity,
+    input::{Activity, StateValue},
 };
 
 #[derive(Debug, Clone, Default)]
@@ -20,18 +20,23 @@ pub(super) struct Changes {
 
 impl Changes {
     /// Sends the whole state.
-    pub(super) fn state(&mut self, state: Value) -> AguiEvent {
-        let event = AguiEvent::new(EventType::StateSnapshot).with_any("snapshot", state.clone());
-        self.state = Some(state);
-        event
+    pub(super) fn state(&mut self, state: StateValue) -> AguiEvent {
+        let event = AguiEvent::new(EventType::StateSnapshot).with_any("snapshot", state.value.clone());
+        self.state = Some(state.value);
+        event.with_own("version", state.version)
     }
 
     /// Sends the difference to the last state, if there is one and it is shorter.
-    pub(super) fn state_change(&mut self, state: Value) -> AguiEvent {
-        match self.state.as_ref().and_then(|last| shorter_difference(last, &state)) {
+    pub(super) fn state_change(&mut self, state: StateValue) -> AguiEvent {
+        match self
+            .state
+            .as_ref()
+            .and_then(|last| shorter_difference(last, &state.value))
+        {
             Some(delta) => {
-                self.state = Some(state);
-                AguiEvent::new(EventType::StateDelta).with_any("delta", delta)
+                self.state = Some(state.value);
+                let event = AguiEvent::new(EventType::StateDelta).with_any("delta", delta);
+                event.with_own("version", state.version)
             }
             None => self.state(state),
         }
@@ -132,16 +137,19 @@ mod tests {
         let long = "x".repeat(200);
         let first = json!({"text": long, "n": 1});
         assert_eq!(
-            changes.state_change(first.clone()).event_type(),
+            changes.state_change(first.clone().into()).event_type(),
             EventType::StateSnapshot
         );
         let second = json!({"text": long, "n": 2});
-        let delta = changes.state_change(second.clone());
+        let delta = changes.state_change(second.clone().into());
         assert_eq!(
             delta.member("delta"),
             Some(&json!([{"op": "replace", "path": "/n", "value": 2}]))
         );
-        assert_eq!(changes.state_change(json!(null)).event_type(), EventType::StateSnapshot);
+        assert_eq!(
+            changes.state_change(json!(null).into()).event_type(),
+            EventType::StateSnapshot
+        );
         assert_eq!(patched(first, delta.member("delta")), Some(second));
     }
 }

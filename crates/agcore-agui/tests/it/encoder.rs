@@ -402,9 +402,9 @@ fn run_with_snapshots() -> Recorder {
     let mut run = Recorder::new();
     let big = "x".repeat(100);
     let content = |done: u32| json!({"title": big, "done": done}).as_object().unwrap().clone();
-    run.push(Snapshot::State(json!(null)))
-        .push(Snapshot::StateChange(json!({"todos": [], "note": big})))
-        .push(Snapshot::StateChange(json!({"todos": [{"id": 1}], "note": big})))
+    run.push(Snapshot::State(json!(null).into()))
+        .push(Snapshot::StateChange(json!({"todos": [], "note": big}).into()))
+        .push(Snapshot::StateChange(json!({"todos": [{"id": 1}], "note": big}).into()))
         .push(Snapshot::Messages(vec![
             ThreadMessage::new("u1", Message::user("Good day")),
             ThreadMessage::reasoning("r1", "Hm"),
@@ -486,7 +486,7 @@ fn resumed_run() -> Recorder {
         .push(below("call_1", "expert", "m2", TextEvent::Reasoning("Hm".into())))
         .event("m3", text("Half"))
         .event("m3", text(" a text"))
-        .push(Snapshot::State(json!({"note": "x".repeat(100), "n": 1})));
+        .push(Snapshot::State(json!({"note": "x".repeat(100), "n": 1}).into()));
     // The store keeps the log as JSON.
     let stored: Vec<String> = run
         .log
@@ -508,7 +508,7 @@ fn resumed_run() -> Recorder {
         .push(below("call_1", "expert", "m2", text("A whole answer")))
         .event("m1", ended("call_1", "ask", "{}", "done"))
         .event("m3", text("Half a text, and more"))
-        .push(Snapshot::StateChange(json!({"note": "x".repeat(100), "n": 2})))
+        .push(Snapshot::StateChange(json!({"note": "x".repeat(100), "n": 2}).into()))
         .push(Run::finished());
     run
 }

@@ -222,7 +222,7 @@ pub(crate) fn any_input() -> impl Strategy<Value = Input> {
         2 => name().prop_map(|name| Step::Started(name.into()).into()),
         2 => name().prop_map(|name| Step::Finished(name.into()).into()),
         1 => name().prop_map(|id| TextMessage::new(id, "whole").into()),
-        1 => (0..5_u32).prop_map(|value| Snapshot::StateChange(json!({"value": value, "long": "x".repeat(40)})).into()),
+        1 => (0..5_u32).prop_map(|value| Snapshot::StateChange(json!({"value": value, "long": "x".repeat(40)}).into()).into()),
     ]
 }
 

@@ -55,6 +55,8 @@ pub(crate) struct FlowAnswer {
 pub(crate) struct FlowValues {
     pub(crate) job: Option<Value>,
     pub(crate) variables: Option<Value>,
+    /// The state of the client, whose members are the variables that are not sent as such.
+    pub(crate) state: Option<Value>,
     /// The files, which belong to the user.
     pub(crate) files: Vec<OriginFile>,
 }
@@ -65,12 +67,13 @@ impl FlowInput {
     /// # Errors
     /// `invalid_request` if the values do not have the form that the flow expects.
     pub(crate) fn new(file: Option<&FlowFile>, text: String, values: &FlowValues) -> Result<Self, Problem> {
-        let variables: Map<String, Value> = match &values.variables {
+        let mut variables: Map<String, Value> = match &values.variables {
             None => Map::new(),
             Some(Value::Object(variables)) => variables.clone(),
             Some(_) => return Err(Problem::invalid("`forwardedProps.variables` must be an object")),
         };
         if let Some(file) = file {
+            add_members(file, values.state.as_ref(), &mut variables);
             check_variables(file, &variables)?;
         }
         let mut request = FlowRequest::new(text);
@@ -101,11 +104,20 @@ impl FlowInput {
     }
 }
 
+/// Takes variables that a file declares from a state.
+fn add_members(file: &FlowFile, state: Option<&Value>, variables: &mut Map<String, Value>) {
+    for name in &*file.variables {
+        if let (false, Some(value)) = (variables.contains_key(name), state.and_then(|state| state.get(name))) {
+            variables.insert(name.clone(), value.clone());
+        }
+    }
+}
+
 /// Checks that a client sends the variables that a file declares, and no others.
 fn check_variables(file: &FlowFile, variables: &Map<String, Value>) -> Result<(), Problem> {
     if let Some(missing) = file.variables.iter().find(|name| !variables.contains_key(*name)) {
         return Err(Problem::invalid(format!(
-            "the flow needs the variable {missing:?}; send it in `forwardedProps.variables`"
+            "the flow needs the variable {missing:?}; send it in `forwardedProps.variables` or as a member of `state`"
         )));
     }
     match variables.keys().find(|name| !file.variables.contains(name)) {
@@ -150,6 +162,7 @@ tasks: {answer: {agent: helper, description: '{{request}} {{tone}}', expected_ou
         FlowValues {
             job: some(job),
             variables: some(variables),
+            state: None,
             files: Vec::new(),
         }
     }
@@ -166,6 +179,25 @@ tasks: {answer: {agent: helper, description: '{{request}} {{tone}}', expected_ou
         assert_eq!(input.request, Some(request));
         let stored = serde_json::to_value(&input).unwrap();
         assert_eq!(serde_json::from_value::<FlowInput>(stored).unwrap(), input);
+    }
+
+    #[test]
+    fn members_of_the_state_are_variables() {
+        let variables = |variables: Value, state: Value| {
+            let values = FlowValues {
+                state: Some(state),
+                ..values(Value::Null, variables)
+            };
+            let input = FlowInput::new(Some(&file()), "Tea?".into(), &values);
+            input.map(|input| Value::Object(input.request.unwrap().variables))
+        };
+        let state = json!({"tone": "calm", "other": 1});
+        assert_eq!(variables(Value::Null, state.clone()).unwrap(), json!({"tone": "calm"}));
+        assert_eq!(
+            variables(json!({"tone": "loud"}), state).unwrap(),
+            json!({"tone": "loud"})
+        );
+        assert!(variables(Value::Null, json!(["tone"])).is_err());
     }
 
     #[test]

@@ -121,6 +121,12 @@ impl Feed {
         self.events().items.clone()
     }
 
+    /// Returns whether there is an event of a type.
+    pub(crate) fn has(&self, kind: EventType) -> bool {
+        let is_kind = |item: &Arc<LogItem>| matches!(&item.event, LogEvent::Agui(event) if event.event_type() == kind);
+        self.events().items.iter().any(is_kind)
+    }
+
     /// Returns the number of events so far.
     pub(super) fn count(&self) -> usize {
         self.events().items.len()

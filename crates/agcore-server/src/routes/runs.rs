@@ -144,7 +144,7 @@ async fn begin(app: &App, actor: &Actor, agent: Option<String>, mut input: RunAg
         None => agent_named(&input)?,
     };
     check_id("thread", &input.thread_id)?;
-    let answers = GivenAnswers::take_from(&mut input);
+    let answers = GivenAnswers::take_from(&mut input)?;
     if !answers.is_empty() {
         let (thread, run) = (input.thread_id.clone(), input.run_id.clone());
         let (resuming, actor) = (Arc::clone(service), actor.clone());

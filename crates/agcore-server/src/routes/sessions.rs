@@ -1,5 +1,7 @@
 //! The sessions of a user.
 
+pub(super) mod state;
+
 use std::sync::Arc;
 
 use agcore_chat::Actor;

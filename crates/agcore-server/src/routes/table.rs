@@ -17,8 +17,8 @@ use crate::{
     api::{
         AgentList, AnswersBody, DeliveryAnswer, DeliveryPage, DeliveryView, FileList, FileView, HistoryPage, ModelList,
         NewScheduleBody, NewWebhookBody, OccurrenceList, QuotaList, RunView, ScheduleChangeBody, SchedulePage,
-        ScheduleView, SessionChange, SessionDetails, SessionPage, SessionView, StartedView, UsageReport,
-        WebhookChangeBody, WebhookPage, WebhookView, WebhookWithSecret,
+        ScheduleView, SessionChange, SessionDetails, SessionPage, SessionView, StartedView, StateBody, StateView,
+        UsageReport, WebhookChangeBody, WebhookPage, WebhookView, WebhookWithSecret,
     },
     openapi::{Answer, Content, Link, Parameter, Scope, Scoped},
     problem::ProblemCode as Code,
@@ -87,6 +87,7 @@ fn runs_of_agents() -> Vec<Endpoint> {
 fn sessions_and_files() -> Vec<Endpoint> {
     let name = json!({"type": "string", "minLength": 1, "maxLength": 255});
     let name = Parameter::query("name", name, "The name of the file, without a path");
+    let state = || Answer::of::<StateView>("The state with its version");
     let bytes = Content::new(
         "application/octet-stream",
         |_| json!({"type": "string", "format": "binary"}),
@@ -106,6 +107,13 @@ fn sessions_and_files() -> Vec<Endpoint> {
         delete("/api/v1/agent/sessions/{thread}", sessions::delete)
             .about("Deletes a session", Answer::empty("The session was deleted"))
             .failing([Code::NotFound, Code::SessionBusy]),
+        get("/api/v1/agent/sessions/{thread}/state", sessions::state::show)
+            .about("Returns the state that a session shares with its client", state())
+            .failing([Code::NotFound]),
+        patch("/api/v1/agent/sessions/{thread}/state", sessions::state::change)
+            .about("Changes the state", state())
+            .with_body(Content::of::<StateBody>())
+            .failing([Code::InvalidRequest, Code::NotFound, Code::StateChanged]),
         post("/api/v1/agent/files", files::upload)
             .about("Stores a file for the runs of flows", stored())
             .with_body(bytes)
@@ -329,12 +337,13 @@ const WEBHOOK: &[Link] = &[
 ];
 
 /// The problems of a start.
-const START: [Code; 12] = [
+const START: [Code; 13] = [
     Code::InvalidRequest,
     Code::NotFound,
     Code::AgentNotFound,
     Code::SessionBusy,
     Code::RunIdTaken,
+    Code::StateChanged,
     Code::AgentMismatch,
     Code::AlreadyAnswered,
     Code::TooManyRuns,

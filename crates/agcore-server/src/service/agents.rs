@@ -1,8 +1,8 @@
 //! [`Agents`]: the agents and flows that a server offers.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, sync::Arc};
 
-use agcore_agent::{AgentError, AgentSpec, RuntimeBundle};
+use agcore_agent::{AgentError, AgentSpec, RuntimeBundle, SharedState, UPDATE_STATE};
 use agcore_chat::ToolDefinition;
 
 use crate::{
@@ -48,6 +48,20 @@ impl ServedAgent {
             listed.extend(tools.iter().map(|tool| tool.name.clone()));
         }
         Ok(Cow::Owned(agent))
+    }
+
+    /// Returns the agent with a state that it shares with the client. If it has a tool of its own with the name of that for the
+    /// state, it does not see the state.
+    pub(crate) fn with_state(&self, state: Arc<dyn SharedState>) -> Result<Self, AgentError> {
+        let mut agent = self.clone();
+        if self.bundle.tools().get(UPDATE_STATE).is_some() {
+            return Ok(agent);
+        }
+        agent.bundle = agent.bundle.with_shared_state(state)?;
+        if let Some(listed) = &mut agent.spec.tools {
+            listed.push(UPDATE_STATE.into());
+        }
+        Ok(agent)
     }
 }
 

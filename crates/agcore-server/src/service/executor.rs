@@ -1,8 +1,9 @@
 //! Executing runs.
 
 mod run_end;
+mod run_state;
 
-use std::{error::Error as _, pin::pin, sync::Arc, time::Duration};
+use std::{borrow::Cow, error::Error as _, pin::pin, sync::Arc, time::Duration};
 
 use agcore_agent::{AgentError, AgentErrorKind, AgentSession, AgentTurn};
 use agcore_chat::{Fault, FaultKind};
@@ -179,7 +180,16 @@ impl Service {
         };
         let agent = match &entry.work {
             Work::Agent(agent) => agent,
-            Work::Flow(flow) => return Ok(self.run_flow(log, flow, input).await?),
+            Work::Flow(flow) => {
+                if input.has_state {
+                    run_state::report(log).await?;
+                }
+                return Ok(self.run_flow(log, flow, input).await?);
+            }
+        };
+        let agent = match input.has_state {
+            true => Cow::Owned(run_state::share(agent, log).await?),
+            false => Cow::Borrowed(&**agent),
         };
         let agent = agent.with_client_tools(&input.tools)?;
         let sessions = self.sessions_of(&agent, log);

@@ -7,12 +7,16 @@ use std::{ops::Deref, sync::Arc};
 
 use agcore_chat::Actor;
 use agcore_session::{
-    Approval, ApprovalFilter, CostEntry, EventFilter, MessageFilter, NewSession, Run, RunFilter, Session,
-    SessionCursor, SessionError, SessionFilter, SessionStore, StoredEvent, StoredMessage,
+    Approval, ApprovalFilter, Commit, CostEntry, DocumentChange, EventFilter, MessageFilter, NewSession, Run,
+    RunFilter, Session, SessionCursor, SessionDocument, SessionError, SessionErrorKind, SessionFilter, SessionStore,
+    StoredEvent, StoredMessage,
 };
 
 use super::state::{Service, check_id, is_thread};
 use crate::{log::RunLog, problem::Problem, run::RunJob, span};
+
+/// The number of times a change is tried while a run writes to the thread.
+const ATTEMPTS: usize = 50;
 
 /// A thread of the actor who has asked for it.
 pub(crate) struct OwnedThread<'a> {
@@ -148,6 +152,44 @@ impl OwnedThread<'_> {
     pub(crate) async fn messages(&self, filter: &MessageFilter) -> Result<Vec<StoredMessage>, SessionError> {
         let (store, session) = self.parts();
         store.messages(&session.owner.tenant, &session.id, filter).await
+    }
+
+    /// Returns whether the thread has a state, which its agents share with the client.
+    pub(crate) fn has_state(&self) -> bool {
+        self.session.document_version > 0
+    }
+
+    /// Returns the state of the thread.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub(crate) async fn document(&self) -> Result<Option<SessionDocument>, SessionError> {
+        let (store, session) = self.parts();
+        store.document(&session.owner.tenant, &session.id).await
+    }
+
+    /// Changes the state of the thread, also while a run is active.
+    ///
+    /// # Errors
+    /// When the store fails, or the state has another version than the change is based on.
+    pub(crate) async fn change_document(&self, change: &DocumentChange) -> Result<(), SessionError> {
+        let (store, session) = self.parts();
+        let mut end = session.end;
+        for _ in 0..ATTEMPTS {
+            let commit = Commit::new().with_document(change.clone());
+            match store.commit(&session.owner.tenant, &session.id, end, commit).await {
+                Err(error) => match error.kind() {
+                    // A run that is active writes as well.
+                    SessionErrorKind::Conflict { found, .. } => end = found,
+                    _ => return Err(error),
+                },
+                Ok(_) => return Ok(()),
+            }
+        }
+        Err(SessionError::new(
+            SessionErrorKind::Unavailable,
+            "the session changes too often; try again",
+        ))
     }
 
     /// Returns the questions that a filter of the owner selects.

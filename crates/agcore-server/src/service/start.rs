@@ -4,17 +4,25 @@ mod questions;
 pub(super) mod request;
 mod answers;
 mod results;
+mod state;
 pub(super) mod deliveries;
 
-pub(crate) use self::answers::GivenAnswers;
+pub(crate) use self::{
+    answers::GivenAnswers,
+    state::{NewState, check_state},
+};
 
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
+use agcore_agent::{AgentError, LocalState};
 use agcore_chat::Actor;
-use agcore_session::{Commit, NewSession, Run, RunChange, RunFilter, RunStatus, Session, SessionErrorKind, id};
+use agcore_session::{
+    Commit, DocumentChange, NewSession, Run, RunChange, RunFilter, RunStatus, Session, SessionErrorKind, id,
+};
+use serde_json::Value;
 
 use super::{
-    agents::{AgentEntry, Work},
+    agents::{AgentEntry, ServedAgent, Work},
     owned::{OwnedRun, OwnedThread},
     state::{Service, check_id},
 };
@@ -34,6 +42,8 @@ pub(crate) struct NewRun {
     /// The agent, if the client has chosen one.
     pub(crate) agent: Option<String>,
     pub(crate) input: RunInput,
+    /// The state that the client has sent.
+    pub(crate) state: Option<NewState>,
     /// The values for a flow.
     pub(crate) values: FlowValues,
 }
@@ -73,6 +83,7 @@ impl Service {
         self.check_kind(entry, session)?;
         new.input.agent.clone_from(&entry.name);
         let busy = *new.input.busy.get_or_insert(self.busy);
+        new.input.has_state = new.state.is_some() || own.as_ref().is_some_and(OwnedThread::has_state);
         check_fit(entry, &new)?;
         if let (Work::Flow(flow), None, Some(message)) = (&entry.work, &new.input.flow, &new.input.message) {
             check_stage_ids(&new.thread, &new.run)?;
@@ -89,7 +100,8 @@ impl Service {
         }
         self.admit(&new, &open)?;
         self.check_is_free(&new.actor.tenant, &new.thread).await?;
-        let run = self.store_new(&new, own, &open).await?;
+        let document = self.document_of(own.as_ref(), new.state.take()).await?;
+        let run = self.store_new(&new, own, (&open, document)).await?;
         if busy == BusyPolicy::Interrupt && !new.input.is_continuation() {
             // After the run was accepted: otherwise, the user could lose both.
             self.cancel_active(&new, &open).await?;
@@ -152,7 +164,12 @@ impl Service {
     }
 
     /// Stores a new run, with its thread if there is none yet, and counts it for the quotas.
-    async fn store_new(&self, new: &NewRun, own: Option<OwnedThread<'_>>, open: &[Run]) -> Result<OwnedRun, Problem> {
+    async fn store_new(
+        &self,
+        new: &NewRun,
+        own: Option<OwnedThread<'_>>,
+        (open, document): (&[Run], Option<DocumentChange>),
+    ) -> Result<OwnedRun, Problem> {
         self.count_run(&new.actor, &new.input).await?;
         let is_new = own.is_none();
         let own = match own {
@@ -169,9 +186,12 @@ impl Service {
         let run = own.with_run(&new.run);
         let feed = Arc::new(Feed::here(Vec::new()));
         let log = self.new_log(RunJob::clone(&run), own.session().end, feed, None);
-        if let Err(problem) = self.store_run(&log, &new.input, open).await {
+        if let Err(problem) = self.store_run(&log, &new.input, (open, document)).await {
             // After other errors, it is not known whether the run was stored.
-            if matches!(problem.code(), ProblemCode::QueueFull | ProblemCode::TooManyRuns) {
+            if matches!(
+                problem.code(),
+                ProblemCode::QueueFull | ProblemCode::TooManyRuns | ProblemCode::StateChanged
+            ) {
                 self.uncount_run(&new.actor, &new.input).await;
                 if is_new {
                     own.remove_empty().await;
@@ -183,7 +203,12 @@ impl Service {
     }
 
     /// Stores the run, and ends those that wait for a person if it continues or replaces them.
-    async fn store_run(&self, log: &RunLog, input: &RunInput, open: &[Run]) -> Result<(), Problem> {
+    async fn store_run(
+        &self,
+        log: &RunLog,
+        input: &RunInput,
+        (open, document): (&[Run], Option<DocumentChange>),
+    ) -> Result<(), Problem> {
         let mut changes = self.replaced_runs(input, open);
         let replaces = self.busy_of(input) == BusyPolicy::Interrupt && !input.is_continuation();
         let input = serde_json::to_value(input).map_err(|error| Problem::invalid(error.to_string()))?;
@@ -191,7 +216,7 @@ impl Service {
         let is_replaced = |run: &&Run| replaces && run.status.is_workable();
         let replaced = open.iter().filter(is_replaced).count();
         let mut commit = Commit::new().with_limits(self.limits.of_runs(replaced));
-        commit.runs = changes;
+        (commit.runs, commit.document) = (changes, document);
         Ok(log.append_commit(commit, vec![LogInput::Started]).await?)
     }
 
@@ -219,8 +244,8 @@ fn check_fit(entry: &AgentEntry, new: &NewRun) -> Result<(), Problem> {
         Work::Flow(_) if !new.input.tools.is_empty() => Err(Problem::invalid(
             "`tools` are offered to agents only; choose an agent, or remove them",
         )),
-        Work::Agent(agent) => match agent.with_client_tools(&new.input.tools) {
-            Ok(_) => Ok(()),
+        Work::Agent(agent) => match offered(agent, &new.input) {
+            Ok(()) => Ok(()),
             Err(error) => {
                 let detail = format!("`tools` cannot be offered to the agent {:?}: {error}", entry.name);
                 Err(Problem::invalid(detail))
@@ -228,6 +253,15 @@ fn check_fit(entry: &AgentEntry, new: &NewRun) -> Result<(), Problem> {
         },
         Work::Flow(_) => Ok(()),
     }
+}
+
+/// Checks the tools that an agent has in a run: those of the client, and that for the state.
+fn offered(agent: &ServedAgent, input: &RunInput) -> Result<(), AgentError> {
+    let agent = match input.has_state {
+        true => Cow::Owned(agent.with_state(Arc::new(LocalState::new(Value::Null)))?),
+        false => Cow::Borrowed(agent),
+    };
+    agent.with_client_tools(&input.tools).map(drop)
 }
 
 /// Checks that the ids of the sessions in which the agents of a flow work are not too long.
@@ -245,9 +279,10 @@ fn same_run(known: &Run, input: &RunInput) -> Result<(), Problem> {
         .input
         .clone()
         .and_then(|input| serde_json::from_value::<RunInput>(input).ok());
-    // The policy of the server may have changed meanwhile.
+    // The policy of the server may have changed meanwhile, and the thread may have got a state.
     let stored = stored.map(|stored| RunInput {
         busy: input.busy,
+        has_state: input.has_state,
         ..stored
     });
     if stored.as_ref() == Some(input) {

@@ -300,6 +300,7 @@ impl From<SessionError> for Problem {
                 ProblemCode::SessionBusy,
                 "the run belongs to another worker; read the thread again to see what it does",
             ),
+            SessionErrorKind::StaleDocument { found } => Self::state_changed(found),
             SessionErrorKind::TooManyRuns(scope) => Self::new(
                 match scope {
                     RunScope::Total => ProblemCode::QueueFull,

@@ -51,6 +51,7 @@ mod schedules;
 mod sample_app;
 mod shared;
 mod spans;
+mod state;
 mod subagents;
 mod tenants;
 mod tool_outage;

@@ -104,6 +104,10 @@ fn case(operation: &str) -> Option<Case> {
             Case::Ids(&[("/api/v1/agent/sessions/{t}", Some(r#"{"title":"Mine"}"#))])
         }
         "DELETE /api/v1/agent/sessions/{thread}" => Case::Ids(&[("/api/v1/agent/sessions/{t}", None)]),
+        "GET /api/v1/agent/sessions/{thread}/state" => Case::Ids(&[("/api/v1/agent/sessions/{t}/state", None)]),
+        "PATCH /api/v1/agent/sessions/{thread}/state" => {
+            Case::Ids(&[("/api/v1/agent/sessions/{t}/state", Some(r#"{"version":0,"state":1}"#))])
+        }
         "POST /api/v1/agent/files" => Case::Lists("/api/v1/agent/files?name=x.txt", Some("{}")),
         "GET /api/v1/agent/files" => Case::Lists("/api/v1/agent/files", None),
         "DELETE /api/v1/agent/files/{file}" => Case::Ids(&[("/api/v1/agent/files/{f}", None)]),

@@ -7,6 +7,7 @@ use agcore_session::{Approval, ApprovalStatus, Run, RunFilter, RunStatus};
 use super::{
     NewRun,
     results::{self, CallResult},
+    state::NewState,
 };
 use crate::{
     flows::{FlowAnswer, FlowInput, FlowPlace, FlowQuestion, FlowValues},
@@ -69,6 +70,7 @@ impl Service {
             run: run.to_owned(),
             agent,
             input,
+            state: answers.state,
             values: FlowValues::default(),
         })
         .await
@@ -84,16 +86,22 @@ pub(crate) struct GivenAnswers {
     pub(crate) results: Vec<CallResult>,
     /// The tools that the client offers.
     pub(crate) tools: Vec<ToolDefinition>,
+    /// The state that the client has sent.
+    pub(crate) state: Option<NewState>,
 }
 
 impl GivenAnswers {
     /// Takes the answers from an input. The results are those with which the conversation of the client ends.
-    pub(crate) fn take_from(input: &mut RunAgentInput) -> Self {
-        Self {
+    ///
+    /// # Errors
+    /// `invalid_request` or `body_too_large` if its state is not acceptable.
+    pub(crate) fn take_from(input: &mut RunAgentInput) -> Result<Self, Problem> {
+        Ok(Self {
             entries: std::mem::take(&mut input.resume),
             results: input.newest_tool_results().into_iter().map(CallResult::new).collect(),
             tools: input.tools.clone(),
-        }
+            state: NewState::of(input)?,
+        })
     }
 
     /// Returns whether the input begins a run of its own.

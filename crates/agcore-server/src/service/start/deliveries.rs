@@ -191,6 +191,7 @@ impl Service {
             run,
             agent: Some(entry.name.clone()),
             input,
+            state: None,
             values,
         })
     }

@@ -8,7 +8,7 @@ use agcore_chat::{Actor, Message};
 use agcore_files::OriginFile;
 use serde_json::Value;
 
-use super::NewRun;
+use super::{NewRun, state::NewState};
 use crate::{
     files::{Files, StoredFile},
     flows::FlowValues,
@@ -44,9 +44,11 @@ impl Service {
                 tools: input.tools.clone(),
                 ..RunInput::message(context::add(message, &input.context)?)
             },
+            state: NewState::of(input)?,
             values: FlowValues {
                 job: given(input, "job"),
                 variables: given(input, "variables"),
+                state: input.state.clone(),
                 files: self.files_of(actor, input).await?,
             },
         })

@@ -63,6 +63,7 @@ impl Delivery {
         FlowValues {
             job: Some(json!({})),
             variables: Some(Value::Object(variables)),
+            state: None,
             files: Vec::new(),
         }
     }
