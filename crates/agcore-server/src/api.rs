@@ -122,6 +122,18 @@ pub(crate) struct SessionChange {
     pub(crate) title: Option<String>,
 }
 
+/// The branch of a session to create: with all messages, or a part of them.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct BranchBody {
+    /// The id of the new session; by default one that the server chooses.
+    pub(crate) thread_id: Option<String>,
+    /// The id of the last message of the branch, which must be the last one of a turn.
+    pub(crate) after: Option<String>,
+    /// The id of the first message that the branch does not have, which must be the first one of a turn.
+    pub(crate) before: Option<String>,
+}
+
 /// The state that a session shares with its client.
 #[derive(Debug, Default, Serialize, JsonSchema)]
 pub(crate) struct StateView {

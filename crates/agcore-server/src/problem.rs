@@ -96,6 +96,8 @@ codes! {
     RunIdTaken = 409, "run_id_taken", "The run id is used by another run";
     /// The thread was started by a flow, and an agent is to continue it, or the other way round.
     AgentMismatch = 409, "agent_mismatch", "The thread belongs to another kind of agent";
+    /// There is a thread with the id that was to be the one of a new thread.
+    ThreadExists = 409, "thread_exists", "A thread with this id exists";
     /// The user, or all users of the tenant, have as many files as allowed.
     TooManyFiles = 409, "too_many_files", "Too many files of this user or tenant";
     /// The user has as many schedules as allowed.

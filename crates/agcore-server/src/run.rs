@@ -36,6 +36,9 @@ pub(crate) struct RunInput {
     /// The tools that the client offers and runs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) tools: Vec<ToolDefinition>,
+    /// The run that the client names as the one before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) parent: Option<String>,
     /// Whether the thread has a state, which its agents share with the client.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) has_state: bool,

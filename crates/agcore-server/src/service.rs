@@ -29,7 +29,7 @@ pub(crate) use self::{
     leasing::Leasing,
     owned::OwnedRun,
     start::{
-        GivenAnswers, agent_of, check_state,
+        BranchPoint, GivenAnswers, agent_of, check_state,
         deliveries::{Accepted, HookRun},
         request::agent_named,
     },

@@ -2,7 +2,6 @@
 
 mod contract;
 mod local;
-mod seen;
 mod show;
 mod update;
 
@@ -16,10 +15,9 @@ pub use self::{
     local::LocalState,
     update::UPDATE_STATE,
 };
-use self::{seen::SeenState, show::ShowState, update::UpdateState};
+use self::{show::ShowState, update::UpdateState};
 
 /// Returns the hook that shows a state to the model, and the tool with which the model changes it.
 pub(crate) fn access(state: Arc<dyn SharedState>) -> (Arc<dyn Hook>, impl BaseTool + 'static) {
-    let seen = Arc::new(SeenState::new(state));
-    (Arc::new(ShowState::new(Arc::clone(&seen))), UpdateState::new(seen))
+    (Arc::new(ShowState::new(Arc::clone(&state))), UpdateState::new(state))
 }

@@ -14,8 +14,12 @@ use agcore_tools::{NoArguments, typed};
 use async_trait::async_trait;
 use serde_json::{Value, json};
 
-fn update(id: &str, patch: &Value) -> ToolCall {
-    ToolCall::function(id, "update_state", json!({"patch": patch}).to_string())
+fn update(id: &str, version: u64, patch: &Value) -> ToolCall {
+    ToolCall::function(
+        id,
+        "update_state",
+        json!({"version": version, "patch": patch}).to_string(),
+    )
 }
 
 fn set(value: u64) -> Value {
@@ -54,8 +58,8 @@ fn clerk() -> AgentSpec {
 async fn a_model_that_has_not_seen_a_change_does_not_overwrite_it() {
     let state = Arc::new(LocalState::new(json!({"n": 1})));
     let provider = ScriptedProvider::new([
-        ScriptStep::calls([ToolCall::function("c1", "wait", "{}"), update("c2", &set(3))]),
-        ScriptStep::calls([update("c3", &set(4))]),
+        ScriptStep::calls([ToolCall::function("c1", "wait", "{}"), update("c2", 1, &set(3))]),
+        ScriptStep::calls([update("c3", 2, &set(4))]),
         ScriptStep::text("Done."),
     ]);
     // The user changes the state after the model has seen it.
@@ -83,14 +87,16 @@ async fn what_does_not_fit_changes_nothing() {
     let state = Arc::new(LocalState::new(json!({"n": 1})));
     let provider = ScriptedProvider::new([
         ScriptStep::calls([
-            update("c1", &json!([{"op": "replace", "path": "/m", "value": 1}])),
-            update("c2", &json!("n = 2")),
+            update("c1", 1, &json!([{"op": "replace", "path": "/m", "value": 1}])),
+            update("c2", 1, &json!("n = 2")),
             update(
                 "c3",
+                1,
                 &json!([{"op": "add", "path": "/text", "value": "x".repeat(70_000)}]),
             ),
             update(
                 "c4",
+                1,
                 &json!([{"op": "test", "path": "/n", "value": 7}, {"op": "remove", "path": "/n"}]),
             ),
         ]),
@@ -139,7 +145,7 @@ async fn an_unknown_outcome_is_reported_and_visible() {
         state: LocalState::new(json!({"n": 1})),
         is_lost: AtomicBool::new(false),
     });
-    let provider = ScriptedProvider::new([ScriptStep::calls([update("c1", &set(2))]), ScriptStep::text("Done.")]);
+    let provider = ScriptedProvider::new([ScriptStep::calls([update("c1", 1, &set(2))]), ScriptStep::text("Done.")]);
     let bundle = builder(&provider).build().unwrap().with_shared_state(state).unwrap();
     bundle.session("s", clerk()).turn("Count.").await.unwrap();
     let results = results(&provider);

@@ -1,6 +1,6 @@
 //! [`Changes`]: the state and the activities that a client knows, and the differences to them.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::Arc};
 
 use agcore_chat::Text;
 use serde_json::{Map, Value, json};
@@ -12,7 +12,8 @@ use crate::{
 
 #[derive(Debug, Clone, Default)]
 pub(super) struct Changes {
-    state: Option<Value>,
+    /// The state that the client has, and its version. Shared, because encoders are cloned.
+    state: Option<(Arc<Value>, Option<u64>)>,
     activities: HashMap<Text, Value>,
     /// The steps of each plan, as the content of its activity.
     plans: HashMap<Text, Map<String, Value>>,
@@ -22,19 +23,21 @@ impl Changes {
     /// Sends the whole state.
     pub(super) fn state(&mut self, state: StateValue) -> AguiEvent {
         let event = AguiEvent::new(EventType::StateSnapshot).with_any("snapshot", state.value.clone());
-        self.state = Some(state.value);
+        self.state = Some((Arc::new(state.value), state.version));
         event.with_own("version", state.version)
     }
 
-    /// Sends the difference to the last state, if there is one and it is shorter.
+    /// Sends the difference to the last state, if there is one and it is shorter. A client may have got the versions in between
+    /// elsewhere, so a difference over several versions would not fit what it has.
     pub(super) fn state_change(&mut self, state: StateValue) -> AguiEvent {
-        match self
-            .state
-            .as_ref()
-            .and_then(|last| shorter_difference(last, &state.value))
-        {
+        let follows = |last: Option<u64>| match (last, state.version) {
+            (Some(last), Some(new)) => last + 1 == new,
+            (last, new) => last == new,
+        };
+        let last = self.state.as_ref().filter(|(_, version)| follows(*version));
+        match last.and_then(|(last, _)| shorter_difference(last, &state.value)) {
             Some(delta) => {
-                self.state = Some(state.value);
+                self.state = Some((Arc::new(state.value), state.version));
                 let event = AguiEvent::new(EventType::StateDelta).with_any("delta", delta);
                 event.with_own("version", state.version)
             }
@@ -81,10 +84,14 @@ impl Changes {
     pub(super) fn replay(&mut self, event: &AguiEvent) {
         let id = || event.member("messageId").and_then(Value::as_str).map(Text::from);
         match event.event_type() {
-            EventType::StateSnapshot => self.state = event.member("snapshot").cloned(),
+            EventType::StateSnapshot => {
+                let state = event.member("snapshot").cloned();
+                self.state = state.map(|state| (Arc::new(state), version_of(event)));
+            }
             EventType::StateDelta => {
-                let last = self.state.take();
-                self.state = last.and_then(|last| patched(last, event.member("delta")));
+                let last = self.state.take().map(|(last, _)| Arc::unwrap_or_clone(last));
+                let state = last.and_then(|last| patched(last, event.member("delta")));
+                self.state = state.map(|state| (Arc::new(state), version_of(event)));
             }
             EventType::ActivitySnapshot => {
                 if let (Some(id), Some(content)) = (id(), event.member("content")) {
@@ -112,6 +119,10 @@ impl Changes {
             self.plans.insert(id, content.clone());
         }
     }
+}
+
+fn version_of(event: &AguiEvent) -> Option<u64> {
+    event.own_member("version").and_then(Value::as_u64)
 }
 
 /// Returns the difference as a JSON Patch, if it is shorter than the new value.
@@ -151,5 +162,21 @@ mod tests {
             EventType::StateSnapshot
         );
         assert_eq!(patched(first, delta.member("delta")), Some(second));
+    }
+
+    #[test]
+    fn versions_that_were_not_sent_are_not_skipped_by_a_difference() {
+        let value = |n: u64| StateValue::new(json!({"text": "x".repeat(200), "n": n})).with_version(n);
+        let mut changes = Changes::default();
+        changes.state(value(3));
+        let delta = changes.state_change(value(4));
+        assert_eq!(delta.event_type(), EventType::StateDelta);
+        // Version 5 was a change of the client itself.
+        assert_eq!(changes.state_change(value(6)).event_type(), EventType::StateSnapshot);
+        let mut replayed = Changes::default();
+        for event in [changes.state(value(3)), delta] {
+            replayed.replay(&event);
+        }
+        assert_eq!(replayed.state_change(value(6)).event_type(), EventType::StateSnapshot);
     }
 }

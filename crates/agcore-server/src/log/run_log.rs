@@ -8,7 +8,7 @@ use std::{
 };
 
 use agcore_agent::{RecordedEvent, TurnCommit, TurnLog};
-use agcore_agui::{EncoderSettings, Input};
+use agcore_agui::EncoderSettings;
 use agcore_chat::{Clock, EventKind, StopCheck, StreamEvent, Text, ToolEvent};
 use agcore_cycle::SharedBudget;
 use agcore_session::{CheckpointStore, Commit, Hold, RunChange, RunStatus, SessionError, SessionStore};
@@ -193,11 +193,6 @@ impl RunLog {
     /// Adds a report that is written soon.
     pub(crate) fn add(self: &Arc<Self>, pending: Pending) {
         self.add_all([pending]);
-    }
-
-    /// Reports an input to clients. It is written soon.
-    pub(crate) fn report(self: &Arc<Self>, input: impl Into<Input>) {
-        self.add(Pending::input(input));
     }
 
     /// Adds several reports that are written soon, all with the same write.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use agcore_agent::RecordedEvent;
 use agcore_agui::{AguiEvent, Encoder, EncoderSettings, Input, Interrupt, Run, RunEnd};
-use agcore_chat::{EventKind, Fault, FaultKind, PersonEvent, Question, QuestionKind, TurnEvent};
+use agcore_chat::{EventKind, Fault, FaultKind, PersonEvent, Question, QuestionKind, Text, TurnEvent};
 
 use super::{
     event::{LogEvent, LogItem},
@@ -15,7 +15,10 @@ use super::{
 #[derive(Debug, Clone)]
 pub(crate) enum LogInput {
     /// The run was accepted.
-    Started,
+    Started {
+        /// The run that the client names as the one before.
+        parent: Option<Text>,
+    },
     /// An event that the agent loop records.
     Recorded(Box<RecordedEvent>),
     /// An input that is reported as it is, such as the delta of a text.
@@ -41,7 +44,7 @@ impl Translator {
     pub(super) fn of_accepted(thread: &str, run: &str, settings: EncoderSettings) -> Self {
         let mut translator = Self::new(thread, run, settings, &[]).0;
         // The event that this returns is stored already.
-        translator.translate(LogInput::Started, 0);
+        translator.translate(LogInput::Started { parent: None }, 0);
         translator
     }
 
@@ -74,7 +77,7 @@ impl Translator {
     pub(super) fn translate(&mut self, input: LogInput, millis: u64) -> Vec<LogEvent> {
         let mut inputs = Vec::new();
         match input {
-            LogInput::Started => inputs.push(Run::started().into()),
+            LogInput::Started { parent } => inputs.push(Run::Started { parent }.into()),
             LogInput::Report(input) => inputs.push(*input),
             LogInput::Failed(fault) => inputs.push(self.end(Some(&fault)).into()),
             LogInput::Cancelled => inputs.push(Run::cancelled().into()),

@@ -1,5 +1,6 @@
 //! The sessions of a user.
 
+pub(super) mod branch;
 pub(super) mod state;
 
 use std::sync::Arc;

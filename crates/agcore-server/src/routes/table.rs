@@ -15,10 +15,10 @@ use super::{
 };
 use crate::{
     api::{
-        AgentList, AnswersBody, DeliveryAnswer, DeliveryPage, DeliveryView, FileList, FileView, HistoryPage, ModelList,
-        NewScheduleBody, NewWebhookBody, OccurrenceList, QuotaList, RunView, ScheduleChangeBody, SchedulePage,
-        ScheduleView, SessionChange, SessionDetails, SessionPage, SessionView, StartedView, StateBody, StateView,
-        UsageReport, WebhookChangeBody, WebhookPage, WebhookView, WebhookWithSecret,
+        AgentList, AnswersBody, BranchBody, DeliveryAnswer, DeliveryPage, DeliveryView, FileList, FileView,
+        HistoryPage, ModelList, NewScheduleBody, NewWebhookBody, OccurrenceList, QuotaList, RunView,
+        ScheduleChangeBody, SchedulePage, ScheduleView, SessionChange, SessionDetails, SessionPage, SessionView,
+        StartedView, StateBody, StateView, UsageReport, WebhookChangeBody, WebhookPage, WebhookView, WebhookWithSecret,
     },
     openapi::{Answer, Content, Link, Parameter, Scope, Scoped},
     problem::ProblemCode as Code,
@@ -107,6 +107,14 @@ fn sessions_and_files() -> Vec<Endpoint> {
         delete("/api/v1/agent/sessions/{thread}", sessions::delete)
             .about("Deletes a session", Answer::empty("The session was deleted"))
             .failing([Code::NotFound, Code::SessionBusy]),
+        post("/api/v1/agent/sessions/{thread}/branches", sessions::branch::create)
+            .about(
+                "Creates a session that continues from a message of another one",
+                Answer::of::<SessionView>("The new session").with_status(201),
+            )
+            .with_body(Content::of::<BranchBody>())
+            .failing([Code::InvalidRequest, Code::NotFound, Code::AgentNotFound])
+            .failing([Code::AgentMismatch, Code::ThreadExists, Code::SessionBusy]),
         get("/api/v1/agent/sessions/{thread}/state", sessions::state::show)
             .about("Returns the state that a session shares with its client", state())
             .failing([Code::NotFound]),

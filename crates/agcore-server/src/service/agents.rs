@@ -3,7 +3,7 @@
 use std::{borrow::Cow, sync::Arc};
 
 use agcore_agent::{AgentError, AgentSpec, RuntimeBundle, SharedState, UPDATE_STATE};
-use agcore_chat::ToolDefinition;
+use agcore_chat::{ToolDefinition, tool_name};
 
 use crate::{
     error::ServerError,
@@ -50,11 +50,20 @@ impl ServedAgent {
         Ok(Cow::Owned(agent))
     }
 
-    /// Returns the agent with a state that it shares with the client. If it has a tool of its own with the name of that for the
-    /// state, it does not see the state.
-    pub(crate) fn with_state(&self, state: Arc<dyn SharedState>) -> Result<Self, AgentError> {
+    /// Returns the agent with a state that it shares with the client. If it or the client has a tool of its own with the name of
+    /// that for the state, the agent does not see the state.
+    ///
+    /// # Errors
+    /// When the tool for the state cannot be registered.
+    pub(crate) fn with_state(
+        &self,
+        state: Arc<dyn SharedState>,
+        of_client: &[ToolDefinition],
+    ) -> Result<Self, AgentError> {
         let mut agent = self.clone();
-        if self.bundle.tools().get(UPDATE_STATE).is_some() {
+        let is_it = |name: &str| tool_name::portable(name) == UPDATE_STATE;
+        let is_own = self.bundle.tools().list().iter().any(|tool| is_it(tool.name()));
+        if is_own || of_client.iter().any(|tool| is_it(&tool.name)) {
             return Ok(agent);
         }
         agent.bundle = agent.bundle.with_shared_state(state)?;

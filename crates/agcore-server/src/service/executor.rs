@@ -188,7 +188,7 @@ impl Service {
             }
         };
         let agent = match input.has_state {
-            true => Cow::Owned(run_state::share(agent, log).await?),
+            true => Cow::Owned(run_state::share(agent, &input.tools, log).await?),
             false => Cow::Borrowed(&**agent),
         };
         let agent = agent.with_client_tools(&input.tools)?;

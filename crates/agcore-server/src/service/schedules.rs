@@ -175,6 +175,14 @@ impl Service {
             let detail = "`input` starts runs without a front end that could run tools; remove `tools`";
             return Err(Problem::invalid(detail));
         }
+        if members
+            .get("forwardedProps")
+            .is_some_and(|props| !props["stateVersion"].is_null())
+        {
+            let detail =
+                "`input` is sent again with each run, when the state has changed; remove `forwardedProps.stateVersion`";
+            return Err(Problem::invalid(detail));
+        }
         if members.get("threadId").is_none_or(Value::is_null) {
             members.insert("threadId".to_owned(), json!(thread));
         }

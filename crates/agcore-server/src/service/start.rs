@@ -3,12 +3,14 @@
 mod questions;
 pub(super) mod request;
 mod answers;
+mod branch;
 mod results;
 mod state;
 pub(super) mod deliveries;
 
 pub(crate) use self::{
     answers::GivenAnswers,
+    branch::BranchPoint,
     state::{NewState, check_state},
 };
 
@@ -62,6 +64,9 @@ impl Service {
     pub(crate) async fn start(&self, new: NewRun) -> Result<OwnedRun, Problem> {
         check_id("thread", &new.thread)?;
         check_id("run", &new.run)?;
+        if let Some(parent) = &new.input.parent {
+            check_id("parent run", parent)?;
+        }
         let lock = self.admission.of(&new.actor, &new.thread);
         let _guard = lock.lock().await;
         let _hold = self.admission_to(&new.actor, &new.thread).await?;
@@ -211,13 +216,14 @@ impl Service {
     ) -> Result<(), Problem> {
         let mut changes = self.replaced_runs(input, open);
         let replaces = self.busy_of(input) == BusyPolicy::Interrupt && !input.is_continuation();
+        let parent = input.parent.as_deref().map(Into::into);
         let input = serde_json::to_value(input).map_err(|error| Problem::invalid(error.to_string()))?;
         changes.push(RunChange::new(&*log.job.run, RunStatus::Queued).with_input(input));
         let is_replaced = |run: &&Run| replaces && run.status.is_workable();
         let replaced = open.iter().filter(is_replaced).count();
         let mut commit = Commit::new().with_limits(self.limits.of_runs(replaced));
         (commit.runs, commit.document) = (changes, document);
-        Ok(log.append_commit(commit, vec![LogInput::Started]).await?)
+        Ok(log.append_commit(commit, vec![LogInput::Started { parent }]).await?)
     }
 
     /// Counts the runs that this process executes.
@@ -258,7 +264,7 @@ fn check_fit(entry: &AgentEntry, new: &NewRun) -> Result<(), Problem> {
 /// Checks the tools that an agent has in a run: those of the client, and that for the state.
 fn offered(agent: &ServedAgent, input: &RunInput) -> Result<(), AgentError> {
     let agent = match input.has_state {
-        true => Cow::Owned(agent.with_state(Arc::new(LocalState::new(Value::Null)))?),
+        true => Cow::Owned(agent.with_state(Arc::new(LocalState::new(Value::Null)), &input.tools)?),
         false => Cow::Borrowed(agent),
     };
     agent.with_client_tools(&input.tools).map(drop)

@@ -13,6 +13,7 @@ mod admin;
 mod approvals;
 mod bad_input;
 mod bill;
+mod branches;
 mod built_flows;
 mod cancel;
 mod client_tools;

@@ -104,6 +104,10 @@ fn case(operation: &str) -> Option<Case> {
             Case::Ids(&[("/api/v1/agent/sessions/{t}", Some(r#"{"title":"Mine"}"#))])
         }
         "DELETE /api/v1/agent/sessions/{thread}" => Case::Ids(&[("/api/v1/agent/sessions/{t}", None)]),
+        "POST /api/v1/agent/sessions/{thread}/branches" => Case::Ids(&[
+            ("/api/v1/agent/sessions/{t}/branches", Some("{}")),
+            ("/api/v1/agent/sessions/{t}/branches", Some(r#"{"after":"nothing"}"#)),
+        ]),
         "GET /api/v1/agent/sessions/{thread}/state" => Case::Ids(&[("/api/v1/agent/sessions/{t}/state", None)]),
         "PATCH /api/v1/agent/sessions/{thread}/state" => {
             Case::Ids(&[("/api/v1/agent/sessions/{t}/state", Some(r#"{"version":0,"state":1}"#))])

@@ -23,8 +23,9 @@ fn with_state(run: &str, state: &Value) -> Value {
 }
 
 /// Returns a call that changes the state.
-fn update(id: &str, patch: &Value) -> ToolCall {
-    ToolCall::function(id, "update_state", json!({"patch": patch}).to_string())
+fn update(id: &str, version: u64, patch: &Value) -> ToolCall {
+    let arguments = json!({"version": version, "patch": patch});
+    ToolCall::function(id, "update_state", arguments.to_string())
 }
 
 fn add_step(step: &str) -> Value {
@@ -74,7 +75,7 @@ fn recipe() -> Value {
 #[tokio::test]
 async fn an_agent_changes_the_state_of_its_client() {
     let provider = ScriptedProvider::new([
-        ScriptStep::calls([update("c1", &add_step("Wait")), update("c2", &add_step("Pour"))]),
+        ScriptStep::calls([update("c1", 1, &add_step("Wait")), update("c2", 2, &add_step("Pour"))]),
         ScriptStep::text("Added."),
         ScriptStep::text("Bye."),
     ]);
@@ -123,7 +124,7 @@ async fn without_a_state_nothing_is_offered() {
 
 #[tokio::test]
 async fn old_versions_are_refused() {
-    let server = Running::start(builder(&texts(["One.", "Two."]), &store())).await;
+    let server = Running::start(builder(&texts(["One.", "Two.", "Three."]), &store())).await;
     server.run(&with_state("r1", &recipe())).await;
     let patch = |version: u64, change: Value| {
         let mut body = json!({"version": version});
@@ -175,13 +176,29 @@ async fn old_versions_are_refused() {
         .assert_problem(400, "invalid_request");
     late["forwardedProps"] = json!({"stateVersion": 2});
     assert_eq!(states(&server.run(&late).await), [json!([3, {"title": "mine"}])]);
-    // `null` is a state as well.
+    // The user has cleared the page.
+    let mut cleared = with_state("r3", &json!({}));
+    cleared["forwardedProps"] = json!({"stateVersion": 2});
+    server
+        .post("/api/v1/agent/run", &cleared)
+        .await
+        .assert_problem(409, "state_changed");
+    cleared["forwardedProps"] = json!({"stateVersion": 3});
+    assert_eq!(states(&server.run(&cleared).await), [json!([4, {}])]);
+    // What changes nothing makes no version.
     assert_eq!(
-        send(patch(3, json!({"state": null}))).await.json(),
-        json!({"version": 4, "state": null})
+        send(patch(4, json!({"patch": []}))).await.json(),
+        json!({"version": 4, "state": {}})
     );
+    let deep = (0..70).fold(json!(1), |value, _| json!([value]));
+    send(patch(4, json!({"state": deep})))
+        .await
+        .assert_problem(400, "invalid_request");
+    // `null` is a state as well.
+    let null = send(patch(4, json!({"state": null}))).await;
+    assert_eq!(null.json(), json!({"version": 5, "state": null}));
 
-    let large = with_state("r3", &json!("x".repeat(70_000)));
+    let large = with_state("r4", &json!("x".repeat(70_000)));
     server
         .post("/api/v1/agent/run", &large)
         .await
@@ -194,7 +211,7 @@ async fn a_state_survives_the_server() {
     let (store, pay) = (store(), call("c1", "pay"));
     let provider = ScriptedProvider::new([
         ScriptStep::calls([pay]),
-        ScriptStep::calls([update("c2", &add_step("Pay"))]),
+        ScriptStep::calls([update("c2", 1, &add_step("Pay"))]),
         ScriptStep::text("Paid."),
     ]);
     let server = Running::start(builder(&provider, &store)).await;
@@ -230,15 +247,16 @@ async fn names_of_tools_do_not_clash() {
     assert_eq!(shown(&provider), [Value::Null]);
     server.stop().await;
 
+    let provider = ScriptedProvider::new([
+        ScriptStep::calls([call("c1", "update_state")]),
+        ScriptStep::text("Two."),
+    ]);
     let server = Running::start(builder(&provider, &store())).await;
     let mut offering = with_state("r1", &recipe());
     offering["tools"] = json!([{"name": "update_state", "description": "", "parameters": {}}]);
-    let refused = server.post("/api/v1/agent/run", &offering).await;
-    refused.assert_problem(400, "invalid_request");
-    assert!(refused.text.contains("update_state"), "{}", refused.text);
-    // Without a state, the client may have such a tool.
-    offering["state"] = json!({});
-    assert_eq!(text_of(&server.run(&offering).await), "Two.");
+    let events = server.run(&offering).await;
+    assert_eq!(events.last().unwrap()["outcome"]["pendingToolCallIds"], json!(["c1"]));
+    assert_eq!(shown(&provider), [Value::Null]);
     server.stop().await;
 }
 

@@ -91,6 +91,11 @@ impl DocumentChange {
         limits::check(&self.value)
     }
 
+    /// Returns whether the value has more bytes than a document may have.
+    pub fn is_too_large(&self) -> bool {
+        limits::is_too_large(&self.value)
+    }
+
     /// Returns the document as it is stored.
     ///
     /// # Errors
@@ -122,6 +127,7 @@ mod tests {
         assert!(fits.check().is_ok());
         let large = DocumentChange::new(Value::from("x".repeat(65_535)));
         assert_eq!(large.check().unwrap_err().kind(), SessionErrorKind::InvalidInput);
+        assert!(large.is_too_large() && !fits.is_too_large());
         let named = DocumentChange::new(Value::Null).with_name("");
         assert_eq!(named.check().unwrap_err().kind(), SessionErrorKind::InvalidInput);
     }

@@ -17,7 +17,7 @@ use super::contract::{SharedState, SharedStateError, StateChange, StateVersion};
 /// use serde_json::json;
 ///
 /// # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
-/// # let patch = r#"{"patch": [{"op": "add", "path": "/steps/-", "value": "Boil water"}]}"#;
+/// # let patch = r#"{"version": 1, "patch": [{"op": "add", "path": "/steps/-", "value": "Boil water"}]}"#;
 /// # let model = ScriptedProvider::new([
 /// #     ScriptStep::calls([ToolCall::function("call_1", "update_state", patch)]),
 /// #     ScriptStep::text("I added the first step."),

@@ -8,21 +8,18 @@ use agcore_tools::{Arguments, BaseTool, ToolContext, ToolError, ToolOutput};
 use async_trait::async_trait;
 use serde_json::{Value, json};
 
-use super::{
-    contract::{SharedStateError, StateChange},
-    seen::SeenState,
-};
+use super::contract::{SharedState, SharedStateError, StateChange};
 
 /// The name of the tool with which models change a [`SharedState`](crate::SharedState).
 pub const UPDATE_STATE: &str = "update_state";
 
 pub(super) struct UpdateState {
-    state: Arc<SeenState>,
+    state: Arc<dyn SharedState>,
     parameters: Value,
 }
 
 impl UpdateState {
-    pub(super) fn new(state: Arc<SeenState>) -> Self {
+    pub(super) fn new(state: Arc<dyn SharedState>) -> Self {
         let operation = json!({
             "type": "object",
             "properties": {
@@ -40,31 +37,35 @@ impl UpdateState {
         let parameters = json!({
             "type": "object",
             "properties": {
+                "version": {"type": "integer", "minimum": 0, "description": "The version of the state that you have seen."},
                 "patch": {
                     "type": "array",
                     "items": operation,
                     "description": "The operations of a JSON Patch (RFC 6902), which are applied in order, all or none.",
                 },
             },
-            "required": ["patch"],
+            "required": ["version", "patch"],
             "additionalProperties": false,
         });
         Self { state, parameters }
     }
 
-    /// Changes the version that the model knows. Returns the number of the new one.
-    async fn change(&self, patch: &DocumentPatch, name: Option<&str>) -> Result<u64, ToolError> {
+    /// Changes the version that the model has seen. Returns the number of the new one.
+    async fn change(&self, seen: u64, patch: &DocumentPatch, name: Option<&str>) -> Result<u64, ToolError> {
         let newest = self.state.read().await.map_err(failed)?;
         if name.is_some() && newest.change.as_deref() == name {
             // The process that has made the change died before it noted that.
             return Ok(newest.version);
         }
-        if !self.state.is_seen(newest.version) {
+        if newest.version != seen {
             return Err(failed(SharedStateError::Stale { found: newest.version }));
         }
         let value = patch
-            .apply(newest.value)
+            .apply(newest.value.clone())
             .map_err(|error| ToolError::failed(format!("nothing was changed: {}", error.message())))?;
+        if value == newest.value {
+            return Ok(newest.version);
+        }
         let mut change = StateChange::new(value);
         change.name = name.map(str::to_owned);
         self.state.write(newest.version, change).await.map_err(failed)
@@ -78,8 +79,8 @@ impl BaseTool for UpdateState {
     }
 
     fn description(&self) -> &str {
-        "Changes the state that you share with the application. The newest state is shown with the message of the user, who sees \
-         your changes at once and can change it as well."
+        "Changes the state that you share with the application, with all operations in one call. The newest state and its version are \
+         shown with the message of the user, who sees your changes at once and can change the state as well."
     }
 
     fn parameters(&self) -> &Value {
@@ -87,15 +88,17 @@ impl BaseTool for UpdateState {
     }
 
     fn annotations(&self) -> ToolAnnotations {
-        // A call that is repeated finds its own change.
-        ToolAnnotations::default().with_destructive(false).with_idempotent(true)
+        // A call that is repeated finds its own change, or a later one.
+        let annotations = ToolAnnotations::default().with_destructive(false).with_idempotent(true);
+        annotations.with_concurrency_key(UPDATE_STATE)
     }
 
     async fn execute(&self, arguments: &Arguments, context: &ToolContext) -> Result<ToolOutput, ToolError> {
-        let patch = arguments.as_value().get("patch").cloned().unwrap_or_default();
+        let member = |name: &str| arguments.as_value().get(name).cloned().unwrap_or_default();
+        let (seen, patch) = (member("version").as_u64().unwrap_or_default(), member("patch"));
         let patch = DocumentPatch::from_value(patch)
             .map_err(|error| ToolError::failed(format!("nothing was changed: {}", error.message())))?;
-        let version = self.change(&patch, context.idempotency_key().as_deref()).await?;
+        let version = self.change(seen, &patch, context.idempotency_key().as_deref()).await?;
         Ok(ToolOutput::text(format!("the state has version {version} now")))
     }
 }
@@ -103,7 +106,7 @@ impl BaseTool for UpdateState {
 fn failed(error: SharedStateError) -> ToolError {
     match error {
         SharedStateError::Stale { .. } => ToolError::failed(format!(
-            "nothing was changed: {error}, which is shown with the message of the user now; repeat the change if it still fits"
+            "nothing was changed now: {error}, which is shown with the message of the user; change that version if something is left to do"
         )),
         SharedStateError::Invalid(_) => ToolError::failed(format!("nothing was changed: {error}")),
         SharedStateError::Unavailable(_) => ToolError::failed(
@@ -119,29 +122,32 @@ mod tests {
     use agcore_tools::ToolRegistry;
 
     use super::*;
-    use crate::{LocalState, SharedState as _};
+    use crate::LocalState;
 
     #[tokio::test]
-    async fn a_call_that_runs_again_after_a_crash_changes_nothing() {
+    async fn calls_that_run_again_after_a_crash_change_nothing() {
         let state = Arc::new(LocalState::new(json!([])));
         // Each process has its own.
         let executor = || {
             let registry = ToolRegistry::new();
-            let seen = Arc::new(SeenState::new(Arc::clone(&state) as _));
-            registry.register(UpdateState::new(seen)).unwrap();
+            registry.register(UpdateState::new(Arc::clone(&state) as _)).unwrap();
             let context = ToolContext::builder(Arc::new(SystemClock::new())).with_key_scope("session, turn 1");
             registry.executor(context.build()).build().unwrap()
         };
-        let call = |id: &str| {
-            let patch = r#"{"patch": [{"op": "add", "path": "/-", "value": 1}]}"#;
-            ToolWork::new(ToolCall::function(id, UPDATE_STATE, patch))
+        let call = |id: &str, version: u64| {
+            let patch = json!([{"op": "add", "path": "/-", "value": 1}]);
+            let arguments = json!({"version": version, "patch": patch}).to_string();
+            ToolWork::new(ToolCall::function(id, UPDATE_STATE, arguments))
         };
         for _ in 0..2 {
-            let (outcome, _) = executor().settle(call("c1")).await;
+            let (outcome, _) = executor().settle(call("c1", 1)).await;
             assert_eq!(outcome, ToolOutcome::done("the state has version 2 now"));
         }
-        assert_eq!(state.read().await.unwrap().value, json!([1]));
-        executor().settle(call("c2")).await;
+        executor().settle(call("c2", 2)).await;
+        // An earlier one than the last change does not know that it took place, but does not repeat it.
+        for (id, version) in [("c1", 1), ("c2", 2)] {
+            executor().settle(call(id, version)).await;
+        }
         assert_eq!(state.read().await.unwrap().value, json!([1, 1]));
     }
 }

@@ -56,7 +56,12 @@ pub(in crate::routes) async fn change(
         (None, true) => state,
         (Some(patch), false) => {
             let patch = DocumentPatch::from_value(patch)?;
-            patch.apply(known.map(|document| document.value).unwrap_or_default())?
+            patch.apply(
+                known
+                    .as_ref()
+                    .map(|document| document.value.clone())
+                    .unwrap_or_default(),
+            )?
         }
         _ => {
             return Err(Problem::invalid(
@@ -64,6 +69,9 @@ pub(in crate::routes) async fn change(
             ));
         }
     };
+    if known.is_some_and(|document| document.value == value) {
+        return Ok(Json(StateView { version, state: value }));
+    }
     let change = DocumentChange::new(value.clone()).with_base(version);
     check_state("state", &change)?;
     own.change_document(&change).await?;

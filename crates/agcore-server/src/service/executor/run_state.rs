@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use agcore_agent::{AgentError, SharedState, SharedStateError, StateChange, StateVersion};
 use agcore_agui::{EventType, Snapshot, StateValue};
+use agcore_chat::ToolDefinition;
 use agcore_session::{Commit, DocumentChange, SessionDocument, SessionError, SessionErrorKind};
 use async_trait::async_trait;
 
@@ -21,12 +22,16 @@ struct RunState(Arc<RunLog>);
 ///
 /// # Errors
 /// When the store fails, or the agent has a tool with the name of that for the state.
-pub(super) async fn share(agent: &ServedAgent, log: &Arc<RunLog>) -> Result<ServedAgent, AgentError> {
+pub(super) async fn share(
+    agent: &ServedAgent,
+    tools: &[ToolDefinition],
+    log: &Arc<RunLog>,
+) -> Result<ServedAgent, AgentError> {
     report(log).await?;
-    agent.with_state(Arc::new(RunState(Arc::clone(log))))
+    agent.with_state(Arc::new(RunState(Arc::clone(log))), tools)
 }
 
-/// Reports the state at the start of a run, with the next write.
+/// Reports the state at the start of a run.
 pub(super) async fn report(log: &Arc<RunLog>) -> Result<(), SessionError> {
     if log.feed.has(EventType::StateSnapshot) {
         // The run continues after a restart.
@@ -34,7 +39,9 @@ pub(super) async fn report(log: &Arc<RunLog>) -> Result<(), SessionError> {
     }
     if let Some(document) = document(log).await? {
         let state = StateValue::new(document.value).with_version(document.version);
-        log.report(Snapshot::State(state));
+        // At once: another attempt finds the event.
+        let event = LogInput::Report(Box::new(Snapshot::State(state).into()));
+        log.append(Vec::new(), vec![event]).await?;
     }
     Ok(())
 }

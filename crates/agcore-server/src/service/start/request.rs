@@ -42,6 +42,7 @@ impl Service {
             agent,
             input: RunInput {
                 tools: input.tools.clone(),
+                parent: input.parent_run_id.clone(),
                 ..RunInput::message(context::add(message, &input.context)?)
             },
             state: NewState::of(input)?,

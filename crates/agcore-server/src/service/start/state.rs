@@ -1,7 +1,7 @@
 //! [`NewState`]: the state that a client sends with a run.
 
 use agcore_agui::RunAgentInput;
-use agcore_session::{DocumentChange, SessionError};
+use agcore_session::DocumentChange;
 use serde_json::Value;
 
 use crate::{
@@ -18,7 +18,8 @@ pub(crate) struct NewState {
 }
 
 impl NewState {
-    /// Returns the state of an input. Clients without a state send `{}` or `null`.
+    /// Returns the state of an input. Clients without a state send `{}` or `null`; `{}` with a version
+    /// is a state that was cleared.
     ///
     /// # Errors
     /// `body_too_large` or `invalid_request` if it is not acceptable.
@@ -30,7 +31,7 @@ impl NewState {
             })?),
         };
         let is_empty = |value: &Value| value.as_object().is_some_and(serde_json::Map::is_empty);
-        let Some(value) = input.state.clone().filter(|value| !is_empty(value)) else {
+        let Some(value) = input.state.clone().filter(|value| base.is_some() || !is_empty(value)) else {
             return Ok(None);
         };
         check_state("state", &DocumentChange::new(value.clone()))?;
@@ -73,9 +74,11 @@ impl Service {
 /// # Errors
 /// `body_too_large` or `invalid_request` if it cannot.
 pub(crate) fn check_state(name: &str, change: &DocumentChange) -> Result<(), Problem> {
-    let refused = |error: SessionError| {
+    change.check().map_err(|error| {
         let detail = format!("`{name}`: {}", error.message());
-        Problem::new(ProblemCode::BodyTooLarge, detail)
-    };
-    change.check().map_err(refused)
+        match change.is_too_large() {
+            true => Problem::new(ProblemCode::BodyTooLarge, detail),
+            false => Problem::invalid(detail),
+        }
+    })
 }

@@ -26,6 +26,11 @@ pub(super) fn check(value: &Value) -> Result<(), SessionError> {
     }
 }
 
+/// Returns whether a document has more than 64 KiB. One with more levels than allowed does not count.
+pub(super) fn is_too_large(value: &Value) -> bool {
+    check_depth(value).is_ok() && value.to_string().len() > MAX_BYTES
+}
+
 /// Checks the levels of a value, one after the other.
 fn check_depth(value: &Value) -> Result<(), SessionError> {
     let mut level: Vec<&Value> = vec![value];

@@ -95,7 +95,7 @@ struct JsonColumn {
 const OF_SESSION: &str =
     "'a row of the session `' || coalesce((SELECT id FROM sessions WHERE session = part.session), '?') || '`'";
 
-const JSON_COLUMNS: [JsonColumn; 16] = [
+const JSON_COLUMNS: [JsonColumn; 17] = [
     JsonColumn {
         table: "memory_items",
         row: "'the item `' || id || '` of ' || tenant",
@@ -119,6 +119,7 @@ const JSON_COLUMNS: [JsonColumn; 16] = [
     of_session("messages", "usage", "messages AS part"),
     of_session("messages", "metadata", "messages AS part"),
     of_session("events", "data", "events AS part"),
+    of_session("documents", "value", "documents AS part"),
     of_session("tool_calls", "arguments", "tool_calls AS part"),
     of_session("tool_calls", "result", "tool_calls AS part"),
     of_session("approvals", "question", "approvals AS part"),

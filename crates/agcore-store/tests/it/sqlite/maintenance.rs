@@ -180,6 +180,7 @@ async fn a_check_reads_all_json_of_sessions() {
              -- So that it can be damaged.
              DROP TRIGGER messages_metadata_updated;
              INSERT INTO events VALUES (1, 1, 'r', 'k', 0, '{}');
+             INSERT INTO documents VALUES (1, 1, NULL, 0, '{}');
              INSERT INTO tool_calls VALUES (1, 1, 'r', 'c', 'n', 0, NULL, '{}', NULL);
              INSERT INTO approvals (session, id, run, status, asked_at, question) VALUES (1, 'q', 'r', 'open', 0, '{}');
              INSERT INTO checkpoints VALUES (1, 'r', 1, 's', 1, 0, '{}')",
@@ -194,6 +195,7 @@ async fn a_check_reads_all_json_of_sessions() {
         ("messages", "usage"),
         ("messages", "metadata"),
         ("events", "data"),
+        ("documents", "value"),
         ("tool_calls", "arguments"),
         ("approvals", "question"),
         ("checkpoints", "data"),
