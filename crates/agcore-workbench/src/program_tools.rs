@@ -7,6 +7,7 @@ mod change;
 mod undo;
 mod unasked;
 mod guarded;
+mod open_files;
 mod folder;
 mod text_file;
 mod read_file;
@@ -20,16 +21,18 @@ mod shell;
 mod fetch_url;
 mod of_settings;
 
-pub(crate) use self::{
-    fetch_url::FETCH_URL,
-    guarded::{only_reads, reading_commands},
-};
 pub use self::{
+    change::FileEdit,
     fetch_url::WebAccess,
     folder::ToolFolder,
     guarded::EACH_TIME,
+    open_files::OpenFiles,
     preview::{Preview, Previews},
     restore::{Restored, restore},
+};
+pub(crate) use self::{
+    fetch_url::FETCH_URL,
+    guarded::{only_reads, reading_commands},
 };
 
 use agcore::tools::{ToolError, ToolRegistry};

@@ -24,6 +24,8 @@ const NOTES: [&str; 2] = ["read_notes", "save_note"];
 pub enum Surface {
     /// A person in front of the program: a chat, a single message, a task, or a flow that was started at the terminal.
     Terminal(People),
+    /// An editor with a person in front of it. The problems of hooks are logged, because an editor has no place for them.
+    Editor(People),
     /// The agent of a server, for many users. Questions suspend its turns.
     Serve {
         /// Whether users have credentials of their own. The notes of the program are one file, which they must not share.
@@ -75,6 +77,13 @@ impl Surface {
                 // The terminal shows questions before it takes a message; nothing may wait for them unseen.
                 open_questions: OpenQuestionPolicy::Refuse,
                 takes_problems: true,
+                removed: &[],
+            }),
+            Self::Editor(people) => Ok(Deciders {
+                people,
+                // The questions of an earlier turn are asked before a message begins the next one.
+                open_questions: OpenQuestionPolicy::Refuse,
+                takes_problems: false,
                 removed: &[],
             }),
             Self::Serve { has_users } => Ok(Deciders {

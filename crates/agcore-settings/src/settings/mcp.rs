@@ -102,6 +102,16 @@ impl McpServers {
         }));
     }
 
+    /// Adds servers that the editor of a session hands over. Those of the settings with the same name have precedence.
+    #[must_use]
+    pub fn with_editor(mut self, servers: impl IntoIterator<Item = (String, ServerEntry)>) -> Self {
+        let mut config = McpConfig::default();
+        config.servers.extend(servers);
+        self.add(config, &Origin::Option("the editor"));
+        self.0.sort_by(|one, other| one.name.cmp(&other.name));
+        self
+    }
+
     /// Returns all servers.
     pub fn all(&self) -> &[NamedServer] {
         &self.0
@@ -161,6 +171,17 @@ mod tests {
             expected.map(|(prefix, text)| (prefix.to_owned(), text.to_owned()))
         );
         assert_eq!(servers.enabled().count(), 1);
+        let mut handed = ServerEntry::default();
+        handed.command = Some("three".to_owned());
+        let all = servers
+            .clone()
+            .with_editor([("a".to_owned(), handed.clone()), ("0".to_owned(), handed)]);
+        let found: Vec<_> = all
+            .all()
+            .iter()
+            .map(|server| (server.name.as_str(), server.describe()))
+            .collect();
+        assert_eq!(found[..2], [("0", "`three`".to_owned()), ("a", "`one`".to_owned())]);
         assert!(servers.may_have("a_read") && !servers.may_have("c_read"));
     }
 }

@@ -1,10 +1,21 @@
 //! [`Change`]: a change of a text file, before it is written.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use similar::TextDiff;
 
 use super::file_name::shown;
+
+/// A change of a text file, with the whole text before and after it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileEdit {
+    /// The absolute path, without links.
+    pub path: PathBuf,
+    /// The text before; `None` for a new file.
+    pub before: Option<String>,
+    /// The text after.
+    pub after: String,
+}
 
 /// A change of a text file.
 #[derive(Debug)]
@@ -31,6 +42,15 @@ impl Change {
         match text.is_empty() {
             true => format!("{name} stays as it is.\n"),
             false => text,
+        }
+    }
+
+    /// Returns the change with both texts. `root` is the path of the folder.
+    pub(super) fn edit(&self, root: &Path) -> FileEdit {
+        FileEdit {
+            path: root.join(&self.path),
+            before: self.before.clone(),
+            after: self.after.clone(),
         }
     }
 

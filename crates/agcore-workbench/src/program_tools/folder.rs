@@ -17,7 +17,8 @@ use serde_json::Value;
 use super::{
     approved::Approved,
     file_name::{shown, unquoted},
-    guarded::{EACH_TIME, changed_by, is_guarded, only_lists, parts},
+    guarded::{EACH_TIME, candidates, changed_by, in_home, is_guarded, only_lists, parts},
+    open_files::{OpenFiles, Opened},
     secret::is_secret,
     unasked::Unasked,
     undo::Undo,
@@ -42,6 +43,8 @@ struct Inner {
     started: BTreeSet<PathBuf>,
     /// The variables with secrets that commands get nevertheless.
     kept_variables: Vec<String>,
+    /// The files that are open in an editor.
+    opened: Opened,
     /// The files and directories of the program itself.
     own: Vec<PathBuf>,
     /// The calls that a person was to confirm, each with its file.
@@ -72,6 +75,7 @@ impl ToolFolder {
             unasked: Unasked::default(),
             started: BTreeSet::new(),
             kept_variables: Vec::new(),
+            opened: Opened::default(),
             own: own_files(),
             confirmed: Mutex::default(),
         })))
@@ -84,6 +88,20 @@ impl ToolFolder {
             (inner.started, inner.kept_variables) = (started, kept_variables);
         }
         self
+    }
+
+    /// Reads and writes files as an editor has them, with changes that are not saved. Must be called before the folder is cloned.
+    #[must_use]
+    pub fn with_open_files(mut self, files: impl OpenFiles + 'static) -> Self {
+        if let Some(inner) = Arc::get_mut(&mut self.0) {
+            inner.opened = Opened::of(files);
+        }
+        self
+    }
+
+    /// Returns the files that are open in an editor.
+    pub(super) fn opened(&self) -> &Opened {
+        &self.0.opened
     }
 
     /// Returns the variables with secrets that commands get.
@@ -229,13 +247,6 @@ impl ToolFolder {
         &self.0.unasked
     }
 
-    /// Keeps the changes that calls make without a question. Returns what takes them, as unified differences by the id of the call.
-    pub fn unasked_changes(&self) -> impl Fn(&str) -> Option<String> + Send + use<> {
-        self.unasked().keep();
-        let folder = self.clone();
-        move |call_id| folder.unasked().take(call_id)
-    }
-
     /// Returns the path of a file or directory below this one, without links and `..`.
     ///
     /// # Errors
@@ -366,18 +377,6 @@ pub(super) fn refusal(action: &str, path: &str, error: &io::Error) -> ToolError 
         io::ErrorKind::PermissionDenied if error.raw_os_error().is_none() => outside(path),
         _ => ToolError::failed(format!("cannot {action} {path}: {error}")),
     }
-}
-
-/// Returns the line with `~` for the variable of the home directory.
-fn in_home(line: &str) -> String {
-    line.replace("${HOME}", "~").replace("$HOME", "~")
-}
-
-/// Returns what a part of a command line may name: itself, and what follows the letter of an option.
-fn candidates(part: &str) -> impl Iterator<Item = &str> {
-    let value = part.strip_prefix('-').filter(|rest| !rest.starts_with('-'));
-    let value = value.and_then(|rest| rest.get(1..)).filter(|rest| !rest.is_empty());
-    [Some(part), value].into_iter().flatten()
 }
 
 fn own(path: &str) -> ToolError {

@@ -239,6 +239,18 @@ pub(super) fn parts(line: &str) -> impl Iterator<Item = &str> {
     line.split(is_end).filter(|part| !part.is_empty())
 }
 
+/// Returns the line with `~` for the variable of the home directory.
+pub(super) fn in_home(line: &str) -> String {
+    line.replace("${HOME}", "~").replace("$HOME", "~")
+}
+
+/// Returns what a part of a command line may name: itself, and what follows the letter of an option.
+pub(super) fn candidates(part: &str) -> impl Iterator<Item = &str> {
+    let value = part.strip_prefix('-').filter(|rest| !rest.starts_with('-'));
+    let value = value.and_then(|rest| rest.get(1..)).filter(|rest| !rest.is_empty());
+    [Some(part), value].into_iter().flatten()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

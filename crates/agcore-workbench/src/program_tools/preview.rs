@@ -3,7 +3,12 @@
 use agcore::tools::{ApprovalRequest, ToolError};
 use serde_json::Value;
 
-use super::{change::Change, edit_file, folder::ToolFolder, text_file, write_file};
+use super::{
+    change::{Change, FileEdit},
+    edit_file,
+    folder::ToolFolder,
+    text_file, write_file,
+};
 
 /// The effect that a call would have on a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,6 +43,23 @@ impl Previews {
         Some(Preview::Change(change.diff()))
     }
 
+    /// Returns the change that a call would make to a file, with both texts, and remembers the file: if it changes before the call
+    /// runs, nothing is written. Returns `None` for calls of other tools, and for those that would fail.
+    pub fn edit_for(&self, request: &ApprovalRequest) -> Option<FileEdit> {
+        let Ok(change) = self.change(&request.tool, request.arguments.as_value())? else {
+            self.remember_target(request);
+            return None;
+        };
+        let approved = self.0.approved();
+        approved.remember(&request.call_id, &change.path, change.before.as_deref());
+        Some(change.edit(self.0.path()))
+    }
+
+    /// Returns the change that a call would make to a file now, with both texts, or `None` if it would fail or changes no file.
+    pub fn edit(&self, tool: &str, arguments: &Value) -> Option<FileEdit> {
+        Some(self.change(tool, arguments)?.ok()?.edit(self.0.path()))
+    }
+
     /// Returns the change that a call would make to a file now, as a unified difference, or `None` if it would fail or changes no
     /// file.
     pub fn difference(&self, tool: &str, arguments: &Value) -> Option<String> {
@@ -62,5 +84,21 @@ impl Previews {
             let content = text_file::read_if_exists(&self.0, &path).unwrap_or_default();
             self.0.approved().remember(&request.call_id, &path, content.as_deref());
         }
+    }
+}
+
+impl ToolFolder {
+    /// Keeps the changes that calls make without a question. Returns what takes them, as unified differences by the id of the call.
+    pub fn unasked_changes(&self) -> impl Fn(&str) -> Option<String> + Send + use<> {
+        self.unasked().keep();
+        let folder = self.clone();
+        move |call_id| folder.unasked().take(call_id)
+    }
+
+    /// Keeps the changes that calls make. Returns what takes them, by the id of the call.
+    pub fn edits_made(&self) -> impl Fn(&str) -> Option<FileEdit> + Send + Sync + use<> {
+        self.unasked().keep_edits();
+        let folder = self.clone();
+        move |call_id| folder.unasked().take_edit(call_id)
     }
 }

@@ -67,7 +67,7 @@ fn search(
             continue;
         }
         // Files that are not text, too large or gone have no matches.
-        let Ok(text) = text_file::read(&folder, &path) else {
+        let Ok(text) = text_file::read_saved(&folder, &path) else {
             continue;
         };
         for (number, line) in (1..).zip(text.lines()).filter(|(_, line)| expression.is_match(line)) {

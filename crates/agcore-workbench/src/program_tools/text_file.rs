@@ -20,13 +20,28 @@ pub(super) const MAX_FILE: u64 = 4 * 1024 * 1024;
 /// The ending of a file that is not complete yet.
 const INCOMPLETE: &str = ".agcore-new";
 
-/// Reads a text file by its path without links.
+/// Reads a text file by its path without links: as it is in the editor, if it is open in one.
 ///
 /// # Errors
 /// When it is not a regular file, too large, or not text.
 pub(super) fn read(folder: &ToolFolder, path: &Path) -> Result<String, ToolError> {
+    match folder.opened().read(&folder.path().join(path)) {
+        Some(text) => checked(text.into_bytes(), &shown(path)),
+        None => read_saved(folder, path),
+    }
+}
+
+/// Reads a text file by its path without links, as it is saved.
+///
+/// # Errors
+/// As [`read`].
+pub(super) fn read_saved(folder: &ToolFolder, path: &Path) -> Result<String, ToolError> {
     let name = shown(path);
     let bytes = bytes(folder.handle(), path).map_err(|error| refusal("read", &name, &error))?;
+    checked(bytes, &name)
+}
+
+fn checked(bytes: Vec<u8>, name: &str) -> Result<String, ToolError> {
     if bytes.len() as u64 > MAX_FILE {
         return Err(ToolError::failed(format!(
             "cannot read {name}: it is larger than {} MiB",
@@ -56,6 +71,14 @@ pub(super) fn read_if_exists(folder: &ToolFolder, path: &Path) -> Result<Option<
 /// When it cannot be written.
 pub(super) fn write(folder: &ToolFolder, path: &Path, text: &str) -> Result<(), ToolError> {
     let name = shown(path);
+    if folder.opened().has_editor() {
+        create_parent(folder.handle(), path).map_err(|error| refusal("write", &name, &error))?;
+    }
+    match folder.opened().write(&folder.path().join(path), text) {
+        Ok(true) => return Ok(()),
+        Ok(false) => {}
+        Err(reason) => return Err(ToolError::failed(format!("cannot write {name}: {reason}"))),
+    }
     replace(folder.handle(), path, text).map_err(|error| refusal("write", &name, &error))
 }
 
@@ -71,6 +94,7 @@ pub(super) fn apply(folder: &ToolFolder, context: &ToolContext, change: &Change)
         .check(call_id, &change.path, change.before.as_deref())?;
     write(folder, &change.path, &change.after)?;
     folder.undo().record(change);
+    folder.unasked().record_edit(call_id, || change.edit(folder.path()));
     if !was_shown {
         folder.unasked().record(call_id, change);
     }
@@ -88,9 +112,7 @@ fn bytes(handle: &Dir, path: &Path) -> io::Result<Vec<u8>> {
 }
 
 fn replace(handle: &Dir, path: &Path, text: &str) -> io::Result<()> {
-    if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
-        handle.create_dir_all(parent)?;
-    }
+    create_parent(handle, path)?;
     let permissions = match handle.metadata(path) {
         Ok(metadata) if !metadata.is_file() => return Err(io::Error::other("it is not a regular file")),
         Ok(metadata) => Some(metadata.permissions()),
@@ -110,6 +132,13 @@ fn replace(handle: &Dir, path: &Path, text: &str) -> io::Result<()> {
         let _ = handle.remove_file(&incomplete);
     }
     replaced
+}
+
+fn create_parent(handle: &Dir, path: &Path) -> io::Result<()> {
+    match path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+        Some(parent) => handle.create_dir_all(parent),
+        None => Ok(()),
+    }
 }
 
 fn incomplete(path: &Path) -> PathBuf {
