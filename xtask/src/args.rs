@@ -70,6 +70,7 @@ Not part of ci:
   pgvector                  runs the tests of indexes on a PostgreSQL server with the extension
                             pgvector; installs it into the target folder
   agui-clients              runs conversations of these packages with `agcore serve`
+  acp-clients               drives `agcore acp` with the clients of the Agent Client Protocol of npm and PyPI
   api-fuzz                  sends random requests to `agcore serve`, made by schemathesis from
                             its OpenAPI document; installs it into the target folder
 
@@ -103,6 +104,7 @@ pub(crate) enum Command {
     AguiSchemas,
     McpSdks,
     AguiClients,
+    AcpClients,
     Pgvector,
     Catalog { wheels: Vec<PathBuf> },
     Fuzz { target: Option<String>, time: Duration },
@@ -212,6 +214,7 @@ fn by_name(command: &str, mut rest: Rest) -> Result<Command, lexopt::Error> {
         "mcp-conformance" => return rest.nothing().map(|()| Command::McpConformance),
         "api-fuzz" => return rest.nothing().map(|()| Command::ApiFuzz),
         "agui-clients" => return rest.nothing().map(|()| Command::AguiClients),
+        "acp-clients" => return rest.nothing().map(|()| Command::AcpClients),
         "agui-schemas" => return rest.nothing().map(|()| Command::AguiSchemas),
         "pgvector" => return rest.nothing().map(|()| Command::Pgvector),
         "mcp-sdks" => return rest.nothing().map(|()| Command::McpSdks),
@@ -292,6 +295,7 @@ mod tests {
         check("catalog", Command::Catalog { wheels: Vec::new() });
         check("agui-schemas", Command::AguiSchemas);
         check("agui-clients", Command::AguiClients);
+        check("acp-clients", Command::AcpClients);
         check("api-fuzz", Command::ApiFuzz);
         check("mcp-conformance", Command::McpConformance);
         check("mcp-sdks", Command::McpSdks);

@@ -1,5 +1,6 @@
 //! Programs and packages of others that are run against agcore: SDKs, conformance suites, schemas, fuzzers of interfaces.
 
+pub(crate) mod acp;
 pub(crate) mod agui;
 pub(crate) mod api_fuzz;
 pub(crate) mod catalog;

@@ -26,7 +26,7 @@ mod serve;
 pub(crate) use self::{
     approvals::{ApprovalsCommand, ListApprovalsArgs},
     catalog::{CatalogCommand, CheckArgs, PriceArgs, UpdateArgs},
-    chat::{ChatArgs, OutputFormat},
+    chat::{ChatArgs, OutputFormat, acp::AcpArgs},
     cost::{CostArgs, CostGroup},
     eval::{DiffArgs, EvalArgs, EvalCommand, SuiteArgs},
     flow::{FlowCommand, FlowDrawArgs, FlowValues, PictureFormat},
@@ -77,7 +77,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use clap_complete::{Shell, generate};
 
 use self::{
-    chat::chat_help,
+    chat::{acp::ACP_HELP, chat_help},
     cost::COST_HELP,
     eval::EVAL_HELP,
     help::{USAGE, epilogue, manual::MAN_HELP, option_help::with_option_help},
@@ -164,6 +164,9 @@ pub(crate) enum Command {
     /// Serve an agent over HTTP, for AG-UI clients
     #[command(after_help = SERVE_HELP)]
     Serve(Box<ServeArgs>),
+    /// Run agents in an editor, with the Agent Client Protocol over standard input and output
+    #[command(after_help = ACP_HELP)]
+    Acp(AcpArgs),
     /// Execute runs that servers accept, together with other workers
     #[command(after_help = WORKER_HELP)]
     Worker(WorkerArgs),

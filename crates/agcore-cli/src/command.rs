@@ -27,6 +27,8 @@ pub(crate) mod skills;
 pub(crate) mod stored;
 pub(crate) mod tools;
 
+#[cfg(not(feature = "acp"))]
+pub(crate) use self::absent::acp;
 #[cfg(not(feature = "eval"))]
 pub(crate) use self::absent::eval;
 #[cfg(not(feature = "flow"))]
@@ -37,3 +39,5 @@ pub(crate) use self::absent::mcp;
 pub(crate) use self::absent::serve;
 #[cfg(not(feature = "store"))]
 pub(crate) use self::absent::stored;
+#[cfg(feature = "acp")]
+pub(crate) use self::chat::acp;

@@ -207,7 +207,7 @@ async fn run_until_interrupted(
     interrupts: &Interrupts,
 ) -> Result<(), Failure> {
     let period = match &args.command {
-        Command::Serve(_) | Command::Worker(_) => SERVER_TERMINATION_PERIOD,
+        Command::Serve(_) | Command::Worker(_) | Command::Acp(_) => SERVER_TERMINATION_PERIOD,
         _ => TERMINATION_PERIOD,
     };
     let mut task = commands.spawn(run_command(args, interrupts.clone(), output.clone()));
@@ -283,6 +283,7 @@ async fn run_command(args: Args, interrupts: Interrupts, output: Option<Output>)
         Command::Init(init) => command::setup::init::run(&init, color).await,
         Command::Keys { command } => command::setup::keys::run(&command).await,
         Command::New(new) => command::new::run(&new),
+        Command::Acp(acp) => Box::pin(command::acp::run(acp, &interrupts, color)).await,
         Command::Serve(serve) => command::serve::run(&serve, &interrupts, color).await,
         Command::Worker(worker) => command::serve::run(&worker.into(), &interrupts, color).await,
         Command::Schedules { command } => command::stored::schedules::run(&command).await,

@@ -20,6 +20,38 @@ pub(crate) const BUILD: &[&str] = &[
     "--bins",
 ];
 
+/// A vendor that plays a script, and a folder for a program that asks it.
+pub(crate) struct Vendor {
+    running: Running,
+    url: String,
+    folder: tempfile::TempDir,
+}
+
+impl Vendor {
+    /// Starts the mock server with these arguments on a free port.
+    pub(crate) fn start(target: &Path, arguments: &[&str]) -> anyhow::Result<Self> {
+        let (running, url) = vendor(target, arguments)?;
+        let folder = tempfile::tempdir()?;
+        for name in ["home", "work"] {
+            std::fs::create_dir_all(folder.path().join(name))?;
+        }
+        Ok(Self { running, url, folder })
+    }
+
+    /// Lets a command start the program with this vendor. Returns the program, and an empty folder in which it works.
+    pub(crate) fn prepare(&self, target: &Path, command: &mut Command) -> (PathBuf, PathBuf) {
+        isolate(command, self.folder.path());
+        command.env("OPENAI_BASE_URL", &self.url).env("OPENAI_API_KEY", "none");
+        command.env("AGCORE_MODEL", "openai:gpt-5-mini");
+        (executable(target, "agcore"), self.folder.path().join("work"))
+    }
+
+    /// Stops the vendor. Returns whether it was asked for each reply of its script, and for nothing else.
+    pub(crate) fn has_played_the_script(mut self) -> anyhow::Result<bool> {
+        played(&mut self.running)
+    }
+}
+
 /// Two running programs in a folder of their own: the server, and the vendor that it asks.
 pub(crate) struct Served {
     /// The URL of the server, without a path.
@@ -42,11 +74,7 @@ impl Served {
         std::fs::create_dir_all(home.join("uploads"))?;
         let settings = format!("[serve]\nfiles = 'uploads'\n{settings}");
         std::fs::write(home.join("agcore.toml"), settings)?;
-        let mut command = Command::new(executable(target, "agcore-mock"));
-        let vendor = command.arg("--until-stdin-closes").args(vendor);
-        let mut vendor = Running::start(vendor.stdout(Stdio::piped()))?;
-        let stdout = vendor.0.stdout.take().context("the vendor has no output")?;
-        let model = find(&mut BufReader::new(stdout), "http://")?;
+        let (vendor, model) = self::vendor(target, vendor)?;
 
         let program = executable(target, "agcore");
         let mut command = agcore(&program, folder.path());
@@ -78,12 +106,7 @@ impl Served {
     pub(crate) fn has_played_the_script(mut self) -> anyhow::Result<bool> {
         self.server.0.kill()?;
         self.server.0.wait()?;
-        drop(self.vendor.0.stdin.take());
-        let status = self.vendor.0.wait()?;
-        if !status.success() {
-            println!("the vendor ended with {status}: the runs did not ask for the replies of the script");
-        }
-        Ok(status.success())
+        played(&mut self.vendor)
     }
 }
 
@@ -103,15 +126,40 @@ impl Drop for Running {
     }
 }
 
+/// Starts the mock server on a free port, and returns its URL.
+fn vendor(target: &Path, arguments: &[&str]) -> anyhow::Result<(Running, String)> {
+    let mut command = Command::new(executable(target, "agcore-mock"));
+    let command = command.arg("--until-stdin-closes").args(arguments);
+    let mut vendor = Running::start(command.stdout(Stdio::piped()))?;
+    let stdout = vendor.0.stdout.take().context("the vendor has no output")?;
+    let url = find(&mut BufReader::new(stdout), "http://")?;
+    Ok((vendor, url))
+}
+
+/// Stops the mock server. Returns whether it was asked for each reply of its script.
+fn played(vendor: &mut Running) -> anyhow::Result<bool> {
+    drop(vendor.0.stdin.take());
+    let status = vendor.0.wait()?;
+    if !status.success() {
+        println!("the vendor ended with {status}: the runs did not ask for the replies of the script");
+    }
+    Ok(status.success())
+}
+
 /// Returns a command that runs the program without keys, with all its files in a folder.
 fn agcore(program: &Path, folder: &Path) -> Command {
     let mut command = Command::new(program);
+    isolate(&mut command, folder);
+    command
+}
+
+/// Takes the keys of the user from a command, and keeps all files of the program in a folder.
+fn isolate(command: &mut Command, folder: &Path) {
     command.current_dir(folder);
-    program::disconnect(&mut command);
+    program::disconnect(command);
     for name in ["HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "APPDATA", "LOCALAPPDATA"] {
         command.env(name, folder.join("home"));
     }
-    command
 }
 
 fn executable(target: &Path, name: &str) -> PathBuf {

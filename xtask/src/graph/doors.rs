@@ -56,6 +56,11 @@ pub(crate) const DOORS: &[Door] = &[
         users: &["agcore-mcp"],
     },
     Door {
+        system: "the Agent Client Protocol",
+        libraries: &["agent-client-protocol", "agent-client-protocol-schema"],
+        users: &["agcore-acp"],
+    },
+    Door {
         system: "databases",
         libraries: &[
             "deadpool-postgres",
@@ -177,6 +182,8 @@ mod tests {
         check("agcore-tools", "reqwest", false);
         check("agcore-mcp", "rmcp", true);
         check("agcore-agent", "rmcp", false);
+        check("agcore-acp", "agent-client-protocol", true);
+        check("agcore-cli", "agent-client-protocol", false);
         check("agcore-store", "rusqlite", true);
         check("agcore-cli", "rusqlite", false);
         check("agcore-testkit", "hyper", true);

@@ -37,6 +37,7 @@ pub(crate) const PLACES: &[(&str, Place)] = &[
     ("agcore-flow", Place::Floor(3)),
     ("agcore-telemetry", Place::Floor(3)),
     ("agcore-agent", Place::Floor(4)),
+    ("agcore-acp", Place::Floor(5)),
     ("agcore-flow-files", Place::Floor(5)),
     ("agcore-eval", Place::Floor(5)),
     ("agcore", Place::Floor(6)),

@@ -12,6 +12,11 @@ use crate::{
 
 /// Libraries, and the external crates that their public API may mention.
 const ALLOWED: &[(&str, &[&str])] = &[
+    // The types of the protocol are those of the library, which no other crate may use.
+    (
+        "agcore-acp",
+        &["agent_client_protocol", "serde_json", "tokio", "tokio_util"],
+    ),
     ("agcore-agent", &["serde", "serde_json", "tokio_util"]),
     ("agcore-agui", &["serde", "serde_json"]),
     ("agcore-catalog", &["serde"]),

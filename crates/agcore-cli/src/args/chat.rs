@@ -1,5 +1,7 @@
 //! Arguments of `chat`, `run` and of a prompt without a command.
 
+pub(super) mod acp;
+
 use std::path::PathBuf;
 
 use agcore_settings::{SETTINGS, SettingsOptions, variables};

@@ -84,7 +84,7 @@ See `agcore --help` for more, and `agcore COMMAND --help` for a command.";
 
 /// The groups in which the commands are listed.
 const GROUPS: [(&str, &[&str]); 7] = [
-    ("Talk to a model", &["chat", "run", "flow", "demo"]),
+    ("Talk to a model", &["chat", "run", "flow", "acp", "demo"]),
     ("Set up", &["init", "keys", "trust", "models", "config", "doctor"]),
     ("Sessions and costs", &["sessions", "approvals", "cost"]),
     ("Tools and agents", &["tools", "mcp", "skills", "agents"]),

@@ -1,5 +1,20 @@
 //! The entry points of the commands that a build does not have: each fails with the sentence of its part.
 
+/// `agcore acp`.
+pub(crate) mod acp {
+    use agcore_terminal::{interrupt::Interrupts, render::Color};
+
+    use crate::{
+        args::AcpArgs,
+        exit::{Failure, missing::ACP},
+    };
+
+    /// Fails.
+    pub(crate) async fn run(_: AcpArgs, _: &Interrupts, _: Color) -> Result<(), Failure> {
+        Err(ACP.failure("agcore acp"))
+    }
+}
+
 /// `agcore eval`.
 pub(crate) mod eval {
     use agcore_terminal::{interrupt::Interrupts, render::Color};

@@ -18,6 +18,8 @@ mod sending;
 mod settle;
 mod commands;
 mod interactive;
+#[cfg(feature = "acp")]
+pub(crate) mod acp;
 
 use std::io::{self, IsTerminal};
 

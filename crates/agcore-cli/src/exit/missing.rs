@@ -17,6 +17,13 @@ pub(crate) struct Part {
     is_built: bool,
 }
 
+/// Editors.
+pub(crate) const ACP: Part = Part {
+    feature: "acp",
+    commands: &["acp"],
+    is_built: cfg!(feature = "acp"),
+};
+
 /// Evaluations.
 pub(crate) const EVAL: Part = Part {
     feature: "eval",
@@ -68,7 +75,7 @@ pub(crate) const STORE: Part = Part {
 };
 
 /// All parts with commands or options.
-const PARTS: [Part; 6] = [EVAL, FLOW, MCP, SCHEMA, SERVE, STORE];
+const PARTS: [Part; 7] = [ACP, EVAL, FLOW, MCP, SCHEMA, SERVE, STORE];
 
 /// The command that installs the whole program.
 const INSTALL: &str = "cargo install --locked --path crates/agcore-cli --features full";

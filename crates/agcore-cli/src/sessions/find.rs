@@ -80,6 +80,17 @@ impl Sessions {
         self.only(start, found).await
     }
 
+    /// Returns the session with exactly this id.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    #[cfg(feature = "acp")]
+    pub(crate) async fn exact(&self, id: &str) -> Result<Option<Session>, Failure> {
+        let owner = Self::owner();
+        let session = self.store.get_session(&owner.tenant, id).await?;
+        Ok(session.filter(|session| session.owner == owner && !session.metadata.contains_key(FLOW_NODE)))
+    }
+
     /// Finds the sessions to continue that are meant by an id, a name, or the beginning of an id, those changed last first. There
     /// are several only if they have the same name, or ids that begin alike. Of those with the same name, the ones with something
     /// to continue take precedence.

@@ -13,6 +13,7 @@ use agcore_testkit::mock_server::{MockOptions, RecordedRequest, Reply, ToolCall}
 use serde_json::json;
 
 use crate::{
+    editor::Editor,
     person::Person,
     serve::{Serving, input},
     support::{Agcore, Server},
@@ -44,7 +45,16 @@ tasks: {answer: {agent: helper, description: '{{request}}', expected_output: A t
 ";
 
 /// The parts of the program in which an agent calls tools.
-const SURFACES: [&str; 7] = ["chat", "single message", "task", "flow", "serve", "served flow", "eval"];
+const SURFACES: [&str; 8] = [
+    "chat",
+    "single message",
+    "task",
+    "flow",
+    "serve",
+    "served flow",
+    "eval",
+    "acp",
+];
 
 /// A model that calls the tool whose name follows the word `try`, and then answers. `forever` is a tool call that never ends.
 struct Model {
@@ -134,6 +144,12 @@ fn ask(surface: &str, agcore: Agcore, prompt: &str) {
             let suite =
                 format!("name = 'a'\n[[cases]]\nname = 'b'\ninput = '{prompt}'\nexpect.answer.contains = ['Tried']\n");
             drop(agcore.with_file("a.toml", &suite).run(["eval", "a.toml"]));
+        }
+        "acp" => {
+            let mut editor = Editor::start(&agcore, &[]);
+            let session = editor.session(agcore.directory.path());
+            editor.prompt(&session, prompt);
+            assert_eq!(editor.leave(), Some(0));
         }
         other => panic!("{other}"),
     }

@@ -8,11 +8,14 @@
 
 mod support;
 mod machine;
+mod editor;
 mod manual;
 
 #[cfg(unix)]
 mod person;
 
+#[cfg(feature = "sqlite")]
+mod acp;
 mod server_errors;
 mod invalid_settings;
 mod cassette;

@@ -18,7 +18,7 @@ use agcore_terminal::{
     size::extent,
 };
 use agcore_workbench::{
-    Workbench,
+    Surface, Workbench,
     permission_mode::{plan_mode, prompt},
     policy::mode_switch::ModeSwitch,
     program_tools::ToolFolder,
@@ -245,7 +245,7 @@ async fn conversation(
     let mode = args.permission_mode();
     let modes = ModeSwitch::new(&tools.registry, &settings.tools, (mode, mode))?;
     let (people, calls) = people(&modes, folder.clone());
-    let chats = ChatSessions::new(args, settings, tools, sessions, people)?;
+    let chats = ChatSessions::new(args, settings, tools, sessions, Surface::Terminal(people))?;
     let agent = agent_of(args, settings)?;
     let agent = continued(agent, (args, settings), &chats.sessions, selected.as_ref()).await?;
     let model = model_of(&agent, settings);

@@ -22,7 +22,7 @@ use agcore_terminal::{
     render::{Color, Render, Terminal, Theme},
 };
 use agcore_workbench::{
-    People, Workbench,
+    People, Surface, Workbench,
     mcp::Server,
     permission_mode::{PermissionMode, mode_approver},
     policy::Policy,
@@ -157,7 +157,7 @@ impl<'a> OneShot<'a> {
             mode: mode.into(),
             folder: folder.clone(),
         };
-        let chats = ChatSessions::new(args, settings, tools, sessions, people)?;
+        let chats = ChatSessions::new(args, settings, tools, sessions, Surface::Terminal(people))?;
         let agent = agent_of(args, settings)?;
         let agent = continued(agent, (args, settings), &chats.sessions, selected).await?;
         let session = chats.start(selected, args.session.fork_session, &agent).await?;

@@ -15,7 +15,7 @@ use agcore::{
 use agcore_settings::{ContextFiles, Project, Settings};
 use agcore_terminal::render::sanitized_line;
 use agcore_workbench::{
-    ModelWindow, People, Surface, Workbench, chat_prompt, hook_commands::CommandHooks, program_tools::ToolFolder,
+    ModelWindow, Surface, Workbench, chat_prompt, hook_commands::CommandHooks, program_tools::ToolFolder,
 };
 
 use super::session::{options_hook::OptionsHook, recording::Recording};
@@ -56,9 +56,9 @@ impl ChatSessions {
         settings: &Settings,
         workbench: &Workbench,
         sessions: Sessions,
-        people: People,
+        surface: Surface,
     ) -> Result<Self, Failure> {
-        let agent = workbench.agent(settings, Surface::Terminal(people))?;
+        let agent = workbench.agent(settings, surface)?;
         let provider = settings.provider.build();
         let provider = provider.map_err(|error| setup_failure(settings.report(), error))?;
         let record = args.record.as_deref();

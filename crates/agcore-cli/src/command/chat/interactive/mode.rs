@@ -6,7 +6,7 @@ pub(in crate::command::chat) use self::carry_out::offer_plan;
 
 use agcore_settings::Settings;
 use agcore_workbench::{
-    People,
+    People, Surface,
     permission_mode::PermissionMode,
     policy::mode_switch::ModeSwitch,
     program_tools::{Previews, ToolFolder},
@@ -54,7 +54,7 @@ pub(in crate::command::chat) async fn set_mode(
         settings,
         &conversation.tools,
         conversation.chats.sessions.clone(),
-        people,
+        Surface::Terminal(people),
     )?;
     let session = match chats.reopen(conversation.session.id(), &conversation.agent).await {
         Ok(session) => session,
