@@ -68,6 +68,7 @@
 //! - `memory`: stores of facts and notes, wikis, knowledge graphs, and search in them
 //! - `schedule`: jobs that run by cron, at intervals or once, and the stores that many processes share
 //! - `webhook`: signed messages about runs, and the stores from which many processes send them
+//! - `trace`: names of spans and metrics, and the context of a trace between processes
 //! - `store`: all four in a database, with a feature for each
 //! - [`chat`]: messages, tools, requests, replies, token usage and events
 //!
@@ -135,6 +136,8 @@
 pub mod chat;
 #[cfg(feature = "llm")]
 pub mod llm;
+#[cfg(feature = "otel")]
+pub mod trace;
 #[cfg(feature = "session")]
 pub mod session;
 #[cfg(feature = "memory")]
