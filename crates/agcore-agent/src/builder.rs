@@ -322,13 +322,11 @@ impl AgentBuilder {
         let checked = self.tools.executor(context.with_state(known).build()).build();
         checked.map_err(AgentError::invalid_tool)?;
         let random = self.random.unwrap_or_else(system_random);
-        let retry = Retry::new(
-            provider,
-            self.config.retry.clone(),
-            Arc::clone(&clock),
-            Arc::clone(&random),
-        );
-        let traced = Trace::new(retry, Arc::clone(&clock)).with_content(self.config.trace_content);
+        let (retry, times) = (self.config.retry.clone(), Arc::clone(&clock));
+        let retry = Retry::new(provider, retry, times, Arc::clone(&random));
+        let traced = Trace::new(retry, Arc::clone(&clock))
+            .with_content(self.config.trace_content)
+            .with_propagation(self.config.trace_propagation);
         Ok(RuntimeBundle::new(Parts {
             provider: Arc::new(traced),
             agent: Arc::new(self.agent),

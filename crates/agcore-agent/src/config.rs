@@ -84,6 +84,8 @@ pub struct AgentConfig {
     pub environment: Option<Environment>,
     /// Whether spans contain the content of messages; see [`Trace`](agcore_llm::layer::trace::Trace).
     pub trace_content: bool,
+    /// Whether requests to models continue the trace; see [`Trace`](agcore_llm::layer::trace::Trace).
+    pub trace_propagation: bool,
 }
 
 impl Default for AgentConfig {
@@ -105,6 +107,7 @@ impl Default for AgentConfig {
             profile_block: None,
             environment: None,
             trace_content: false,
+            trace_propagation: false,
         }
     }
 }
@@ -256,10 +259,19 @@ impl AgentConfig {
         self
     }
 
-    /// Sets whether spans contain the content of messages.
+    /// Sets whether spans contain the content of messages, system prompts, definitions of tools, and arguments and results of
+    /// tool calls. Keys that are recognized by their form are removed.
     #[must_use]
     pub fn with_trace_content(mut self, content: bool) -> Self {
         self.trace_content = content;
+        self
+    }
+
+    /// Sets whether requests to models have the header `traceparent`. Off by default: it gives a vendor an id that connects the
+    /// calls of a conversation, and only a gateway or a model server of one's own adds spans to the trace.
+    #[must_use]
+    pub fn with_trace_propagation(mut self, propagates: bool) -> Self {
+        self.trace_propagation = propagates;
         self
     }
 }

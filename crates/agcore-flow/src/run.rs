@@ -3,6 +3,7 @@
 mod ledger;
 pub(crate) mod outcome;
 mod opened;
+mod span;
 mod attempts;
 mod driver;
 
@@ -11,6 +12,7 @@ use std::{fmt, pin::Pin, sync::Arc};
 use agcore_chat::StopCheck;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
 
 use self::{
     ledger::{Observer, Sink},
@@ -140,10 +142,15 @@ impl<S: FlowState> FlowRun<S> {
             token: self.token.clone(),
             check: self.stop_check.clone(),
         };
-        let result = match self.open().await {
-            Ok(opened) => driver::drive(&flow, opened, stop, observer.clone()).await,
-            Err(error) => Err(error),
+        let span = span::run(flow.name());
+        let work = async {
+            match self.open().await {
+                Ok(opened) => driver::drive(&flow, opened, stop, observer.clone()).await,
+                Err(error) => Err(error),
+            }
         };
+        let result = work.instrument(span.clone()).await;
+        span::ended(&span, &result);
         if let Some(observer) = &observer {
             observer(&match &result {
                 Ok(FlowOutcome::Finished(_)) => FlowEvent::RunFinished,

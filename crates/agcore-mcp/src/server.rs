@@ -9,6 +9,7 @@ mod settings;
 mod offer;
 mod call;
 mod changes;
+mod span;
 mod handler;
 mod until_end;
 #[cfg(feature = "server-http")]

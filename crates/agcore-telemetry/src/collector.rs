@@ -1,4 +1,4 @@
-//! [`Collector`]: the destination of spans, according to the standard variables of OpenTelemetry.
+//! [`Collector`]: the destination of spans or metrics, according to the standard variables of OpenTelemetry.
 //!
 //! The variables are specified in <https://opentelemetry.io/docs/specs/otel/protocol/exporter/> and
 //! <https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/>.
@@ -8,7 +8,7 @@ use std::time::Duration;
 /// The default time limit of an export.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The collector that receives spans.
+/// The collector that receives spans or metrics.
 ///
 /// ```
 /// use agcore_telemetry::Collector;
@@ -20,7 +20,7 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Collector {
-    /// The URL that spans are posted to.
+    /// The URL that spans or metrics are posted to.
     pub url: String,
     /// The variable that set the URL.
     pub variable: &'static str,
@@ -29,23 +29,31 @@ pub struct Collector {
 }
 
 impl Collector {
-    /// Returns the collector that the variables configure, or `None` if they configure none or disable the export.
+    /// Returns the collector of spans that the variables configure, or `None` if they configure none or disable the export.
     pub fn from_variables(variable: impl Fn(&str) -> Option<String>) -> Option<Self> {
+        Self::of(&TRACES, variable)
+    }
+
+    /// Returns the collector of metrics that the variables configure, or `None` if they configure none or disable the export.
+    pub fn of_metrics(variable: impl Fn(&str) -> Option<String>) -> Option<Self> {
+        Self::of(&METRICS, variable)
+    }
+
+    fn of(signal: &Signal, variable: impl Fn(&str) -> Option<String>) -> Option<Self> {
         let is = |name: &str, value: &str| variable(name).is_some_and(|found| found.eq_ignore_ascii_case(value));
-        if is("OTEL_SDK_DISABLED", "true") || is("OTEL_TRACES_EXPORTER", "none") {
+        if is("OTEL_SDK_DISABLED", "true") || is(signal.exporter, "none") {
             return None;
         }
-        let traces = "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT";
         let general = "OTEL_EXPORTER_OTLP_ENDPOINT";
-        let (url, name) = match variable(traces) {
-            // The URL for traces is used as it is; the general one is extended with the path.
-            Some(url) => (url, traces),
-            None => (
-                format!("{}/v1/traces", variable(general)?.trim_end_matches('/')),
-                general,
-            ),
+        let (url, name) = match variable(signal.endpoint) {
+            // The URL for one signal is used as it is; the general one is extended with the path.
+            Some(url) => (url, signal.endpoint),
+            None => {
+                let url = variable(general)?;
+                (format!("{}{}", url.trim_end_matches('/'), signal.path), general)
+            }
         };
-        let millis = ["OTEL_EXPORTER_OTLP_TRACES_TIMEOUT", "OTEL_EXPORTER_OTLP_TIMEOUT"];
+        let millis = [signal.timeout, "OTEL_EXPORTER_OTLP_TIMEOUT"];
         let timeout = millis.into_iter().find_map(|name| variable(name)?.parse().ok());
         Some(Self {
             url,
@@ -54,6 +62,28 @@ impl Collector {
         })
     }
 }
+
+/// The path and the variables of one kind of data.
+struct Signal {
+    path: &'static str,
+    exporter: &'static str,
+    endpoint: &'static str,
+    timeout: &'static str,
+}
+
+const TRACES: Signal = Signal {
+    path: "/v1/traces",
+    exporter: "OTEL_TRACES_EXPORTER",
+    endpoint: "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT",
+    timeout: "OTEL_EXPORTER_OTLP_TRACES_TIMEOUT",
+};
+
+const METRICS: Signal = Signal {
+    path: "/v1/metrics",
+    exporter: "OTEL_METRICS_EXPORTER",
+    endpoint: "OTEL_EXPORTER_OTLP_METRICS_ENDPOINT",
+    timeout: "OTEL_EXPORTER_OTLP_METRICS_TIMEOUT",
+};
 
 #[cfg(test)]
 mod tests {
@@ -84,6 +114,33 @@ mod tests {
         check(&[all, ("OTEL_SDK_DISABLED", "TRUE")], None);
         check(&[all, ("OTEL_SDK_DISABLED", "no")], Some("http://c:4318/v1/traces"));
         check(&[all, ("OTEL_TRACES_EXPORTER", "none")], None);
+    }
+
+    #[test]
+    fn metrics_have_their_own_variables() {
+        let url = |variables: &[(&str, &str)]| {
+            let variables: Vec<(String, String)> = variables
+                .iter()
+                .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+                .collect();
+            let found = Collector::of_metrics(|name| {
+                let found = variables.iter().find(|(known, _)| known == name);
+                found.map(|(_, value)| value.clone())
+            });
+            found.map(|found| found.url)
+        };
+        let all = ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://c:4318/");
+        assert_eq!(url(&[all]).as_deref(), Some("http://c:4318/v1/metrics"));
+        assert_eq!(url(&[("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "http://d/spans")]), None);
+        assert_eq!(
+            url(&[all, ("OTEL_EXPORTER_OTLP_METRICS_ENDPOINT", "http://d/m")]).as_deref(),
+            Some("http://d/m")
+        );
+        assert_eq!(url(&[all, ("OTEL_METRICS_EXPORTER", "none")]), None);
+        assert_eq!(
+            url(&[all, ("OTEL_TRACES_EXPORTER", "none")]).as_deref(),
+            Some("http://c:4318/v1/metrics")
+        );
     }
 
     #[test]

@@ -1,4 +1,8 @@
-//! [`Exporter`]: exports spans to a collector, with OTLP over HTTP.
+//! [`Exporter`]: exports spans to a collector, with OTLP over HTTP; [`MetricsExporter`] does the same with metrics.
+
+mod metrics;
+
+pub use self::metrics::MetricsExporter;
 
 use std::time::Duration;
 
@@ -16,7 +20,7 @@ use crate::{client::Client, collector::Collector, log::TARGET_PREFIX};
 /// The name of the tracer.
 const TRACER: &str = "agcore";
 
-/// The time limit for sending the remaining spans when the program exits.
+/// The time limit for sending the remaining data when the program exits.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// The program that sends spans.
@@ -46,7 +50,7 @@ impl Service {
     }
 }
 
-/// Why spans are not exported.
+/// Why spans or metrics are not exported.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct ExportError(String);
@@ -86,6 +90,7 @@ impl Exporter {
         let layer = tracing_opentelemetry::layer()
             .with_tracer(self.provider.tracer(TRACER))
             .with_location(false)
+            .with_target(false)
             .with_threads(false)
             .with_tracked_inactivity(false);
         let ours = Targets::new().with_target(TARGET_PREFIX, LevelFilter::INFO);

@@ -1,5 +1,5 @@
 //! Logs and traces of agents. A layer for `tracing` writes one line for each turn, model call and tool call; with the feature
-//! `otel`, another one sends the same spans to a collector of OpenTelemetry.
+//! `otel`, another one sends the same spans to a collector of OpenTelemetry. A third one makes metrics of them.
 //!
 //! ```rust
 //! use std::sync::Arc;
@@ -25,7 +25,10 @@
 //! - **No secrets.** Only agcore's crates are logged, and crates that you name. Contents of conversations are in spans only on
 //!   request.
 //! - **Harmless.** Text of models and tools can neither forge lines nor control the terminal.
-//! - **One HTTP client.** Spans are sent with OTLP by the transport of model requests. [`Collector`] reads the standard variables.
+//! - **Metrics.** [`MetricsLayer`] measures tokens and durations from the spans, for Prometheus with [`Histograms`] and for
+//!   collectors with `MetricsExporter`. Libraries need no SDK for it, and nothing is measured unless a program asks.
+//! - **One HTTP client.** Spans and metrics are sent with OTLP by the transport of model requests. [`Collector`] reads the standard
+//!   variables.
 //!
 //! # Features
 //!
@@ -33,21 +36,23 @@
 //!
 //! | feature | description |
 //! |---|---|
-//! | `otel` | `Exporter`, which sends spans to a collector with OTLP over HTTP. |
+//! | `otel` | `Exporter` and `MetricsExporter`, which send spans and metrics to a collector with OTLP over HTTP. |
 //!
 //! <!-- /features -->
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod collector;
 mod log;
+mod metrics;
 #[cfg(feature = "otel")]
 mod client;
 #[cfg(feature = "otel")]
 mod export;
 
 #[cfg(feature = "otel")]
-pub use self::export::{ExportError, Exporter, Service};
+pub use self::export::{ExportError, Exporter, MetricsExporter, Service};
 pub use self::{
     collector::Collector,
     log::{LogForm, LogLayer},
+    metrics::{Histograms, Label, MetricSink, MetricsLayer, installed_histograms},
 };

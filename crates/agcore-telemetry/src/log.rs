@@ -7,6 +7,7 @@ mod line;
 use std::{fmt, sync::Arc, time::Duration};
 
 use agcore_chat::{Clock, Timestamp, text::sanitized_line};
+use agcore_trace::{attribute, span as names};
 use tracing::{Event, Id, Level, Subscriber, span};
 use tracing_subscriber::{
     Layer, Registry,
@@ -196,9 +197,10 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Log {
             return;
         };
         let took = self.0.clock.monotonic().saturating_sub(*started);
-        let level = match fields.get("error.type") {
-            Some(_) => Level::WARN,
-            None => Level::INFO,
+        let level = match fields.get(attribute::ERROR_TYPE) {
+            // A receiver that does not answer is a problem of its owner.
+            Some(_) if span.name() != names::WEBHOOK => Level::WARN,
+            _ => Level::INFO,
         };
         self.0.write_short(level, || vec![summary(span.name(), fields, took)]);
         self.0.write_short(Level::DEBUG, || details(fields));

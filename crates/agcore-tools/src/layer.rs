@@ -50,6 +50,7 @@ mod redact;
 mod run;
 mod statistics;
 mod timeout;
+mod trace_content;
 mod truncate;
 
 pub use self::{
@@ -62,6 +63,7 @@ pub use self::{
     run::Run,
     statistics::Statistics,
     timeout::Timeout,
+    trace_content::TraceContent,
     truncate::Truncate,
 };
 pub use agcore_chat::redact::{Redactor, redactor_fn};

@@ -3,6 +3,7 @@
 //! Attribute names: <https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-agent-spans/>.
 
 use agcore_cycle::TurnReport;
+use agcore_trace::{attribute, integer, operation};
 use tracing::{Span, field::Empty};
 
 use super::live::LiveSession;
@@ -17,7 +18,7 @@ pub(super) fn turn(session: &LiveSession, agent: &dyn Agent) -> Span {
         otel.kind = "internal",
         otel.status_code = Empty,
         error.type = Empty,
-        gen_ai.operation.name = "invoke_agent",
+        gen_ai.operation.name = operation::INVOKE_AGENT,
         gen_ai.agent.name = agent.name(),
         gen_ai.conversation.id = &*session.id,
         gen_ai.request.model = &*info.model,
@@ -33,20 +34,15 @@ pub(super) fn record(span: &Span, outcome: Result<Option<&TurnReport>, &AgentErr
         Ok(Some(report)) => {
             let usage = &report.usage.usage;
             if let Some(tokens) = usage.prompt_tokens {
-                span.record("gen_ai.usage.input_tokens", integer(tokens));
+                span.record(attribute::USAGE_INPUT_TOKENS, integer(tokens));
             }
             if let Some(tokens) = usage.completion_tokens {
-                span.record("gen_ai.usage.output_tokens", integer(tokens));
+                span.record(attribute::USAGE_OUTPUT_TOKENS, integer(tokens));
             }
         }
         Err(error) => {
-            span.record("error.type", error.fault().kind.to_string());
-            span.record("otel.status_code", "ERROR");
+            span.record(attribute::ERROR_TYPE, error.fault().kind.to_string());
+            span.record(attribute::OTEL_STATUS_CODE, "ERROR");
         }
     }
-}
-
-/// Returns a count as an integer attribute. `tracing-opentelemetry` exports every `u64` as text.
-fn integer(count: u64) -> i64 {
-    i64::try_from(count).unwrap_or(i64::MAX)
 }

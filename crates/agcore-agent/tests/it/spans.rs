@@ -29,6 +29,14 @@ struct Add {
     b: i64,
 }
 
+#[derive(Deserialize, JsonSchema)]
+struct Look {
+    /// One.
+    a: usize,
+    /// A text.
+    note: String,
+}
+
 fn tools() -> ToolRegistry {
     let tools = ToolRegistry::new();
     let add = typed("add", "Adds.", |add: Add| async move {
@@ -272,16 +280,63 @@ async fn records_content_on_request() {
     let span = log.only("chat");
     let json = |name: &str| serde_json::from_str::<serde_json::Value>(span.field(name).unwrap()).unwrap();
     assert_eq!(
+        json("gen_ai.system_instructions"),
+        serde_json::json!([{"type": "text", "content": "Short."}])
+    );
+    assert_eq!(
         json("gen_ai.input.messages"),
-        serde_json::json!([
-            {"role": "system", "parts": [{"type": "text", "content": "Short."}]},
-            {"role": "user", "parts": [{"type": "text", "content": "Hello"}]},
-        ])
+        serde_json::json!([{"role": "user", "parts": [{"type": "text", "content": "Hello"}]}])
     );
     assert_eq!(
         json("gen_ai.output.messages"),
         serde_json::json!([{"role": "assistant", "parts": [{"type": "text", "content": "Hi"}], "finish_reason": "stop"}])
     );
+}
+
+#[tokio::test]
+async fn content_of_tools_is_recorded_without_keys() {
+    const KEY: &str = "sk-0123456789abcdefghijkl";
+    let arguments = format!(r#"{{"a": 1, "note": "{KEY}"}}"#);
+    let steps = || {
+        let call = ToolCall::function("c1", "look", arguments.clone());
+        ScriptedProvider::new([ScriptStep::calls([call]), ScriptStep::text("Done")])
+    };
+    for content in [true, false] {
+        let log = SpanLog::new();
+        let tools = ToolRegistry::new();
+        let look = |look: Look| async move { Ok(format!("found {KEY} {}", look.a + look.note.len())) };
+        tools.register(typed("look", "Looks.", look)).unwrap();
+        let bundle = AgentBuilder::new()
+            .with_provider(steps())
+            .with_tools(tools)
+            .with_config(AgentConfig::new().with_trace_content(content))
+            .with_clock(ManualClock::jumping())
+            .build()
+            .unwrap();
+        {
+            let _listening = log.listen();
+            let session = bundle.session("s-1", AgentSpec::new("ada", ""));
+            session.turn("Look").await.unwrap();
+        }
+        let tool = log.only("execute_tool");
+        let names = ["gen_ai.tool.call.arguments", "gen_ai.tool.call.result"];
+        if !content {
+            absent(&tool, &names);
+            continue;
+        }
+        assert_eq!(tool.field(names[0]), Some(r#"{"a":1,"note":"[redacted]"}"#));
+        assert_eq!(tool.field(names[1]), Some(r#""found [redacted] 26""#));
+        let calls = log.named("chat");
+        let definitions = calls[0].field("gen_ai.tool.definitions").unwrap();
+        let definitions: serde_json::Value = serde_json::from_str(definitions).unwrap();
+        assert_eq!(
+            (&definitions[0]["type"], &definitions[0]["name"]),
+            (&"function".into(), &"look".into())
+        );
+        let shown = calls.iter().flat_map(|call| call.fields.values());
+        assert!(shown.clone().any(|value| value.contains("[redacted]")));
+        assert!(!shown.into_iter().any(|value| value.contains(KEY)));
+    }
 }
 
 #[tokio::test]

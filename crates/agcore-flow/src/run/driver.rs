@@ -3,12 +3,14 @@
 use std::sync::Arc;
 
 use futures_util::stream::{FuturesUnordered, StreamExt};
+use tracing::Instrument;
 
 use super::{
     attempts::{self, Ended},
     ledger::{Ledger, Observer, Ready},
     opened::Opened,
     outcome::{FlowOutcome, Suspension},
+    span,
 };
 use crate::{
     checkpoints::writer::document, error::FlowError, event::FlowEvent, flow::Flow, node::FlowState, resume::SavedRun,
@@ -66,7 +68,14 @@ async fn run_node<S: FlowState>(
     ready: Ready<S>,
     stop: &Stop,
 ) -> Result<Vec<Ready<S>>, FlowError> {
-    let (branch, ended) = attempts::run(flow, ledger, ready, stop.child()).await;
+    let span = span::node(&ready.node, ready.visit);
+    let attempts = attempts::run(flow, ledger, ready, stop.child());
+    let (branch, ended) = attempts.instrument(span.clone()).await;
+    if let Ended::Failed(error) = &ended {
+        span::failed(&span, error);
+    }
+    // Saving the end is not the work of the node.
+    drop(span);
     match ended {
         Ended::Finished(state, record) => ledger.finish(&flow.parts().merges, state, record).await,
         Ended::Waits(node, interrupts) => {

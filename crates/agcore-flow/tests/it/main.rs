@@ -14,5 +14,6 @@ mod forks;
 mod graph;
 mod interrupts;
 mod pictures;
+mod spans;
 mod subflows;
 mod support;

@@ -1,6 +1,5 @@
 //! [`Trace`]: a span for each call, following OpenTelemetry's conventions for generative AI.
 
-mod attribute;
 mod content;
 mod recorder;
 mod span;
@@ -55,6 +54,7 @@ pub struct Trace<P> {
     inner: P,
     clock: Arc<dyn Clock>,
     content: bool,
+    propagates: bool,
 }
 
 impl<P> Trace<P> {
@@ -64,19 +64,31 @@ impl<P> Trace<P> {
             inner,
             clock,
             content: false,
+            propagates: false,
         }
     }
 
-    /// Sets whether messages and replies are recorded, and the id of the user on whose behalf a call is made
-    /// (`enduser.id`). They are user data: leave this off if people who can see spans must not see conversations.
+    /// Sets whether system prompts, messages, replies and the definitions of tools are recorded, and the id of the user on whose
+    /// behalf a call is made (`enduser.id`). They are user data: leave this off if people who can see spans must not see
+    /// conversations. Keys that [`KeyRedactor`](agcore_chat::redact::KeyRedactor) recognizes are removed from them.
     pub fn with_content(mut self, content: bool) -> Self {
         self.content = content;
+        self
+    }
+
+    /// Sets whether requests have the header `traceparent`, so that the trace continues at the server. Off by default: it gives
+    /// a vendor an id that connects the calls of a conversation, and only a gateway or a model server of one's own adds spans to
+    /// the trace. Recorded exchanges then contain the header, which is different for each call.
+    ///
+    /// Without effect unless the feature `otel` is on and the program collects spans.
+    pub fn with_propagation(mut self, propagates: bool) -> Self {
+        self.propagates = propagates;
         self
     }
 }
 
 impl<P: LlmProvider> LlmProvider for Trace<P> {
-    fn open(&self, call: Call) -> ReplyStream {
+    fn open(&self, mut call: Call) -> ReplyStream {
         let span = span::for_call(&call, self.inner.info());
         if span.is_disabled() {
             return self.inner.open(call);
@@ -85,10 +97,16 @@ impl<P: LlmProvider> LlmProvider for Trace<P> {
             content::record_request(&span, &call.request);
             span::record_user(&span, &call);
         }
+        if self.propagates
+            && let Some(context) = agcore_trace::context_of(&span)
+        {
+            span::add_headers(&mut call, &context);
+        }
+        let is_streamed = call.stream;
         let reply = span.in_scope(|| self.inner.open(call));
         ReplyStream::new(TracedStream {
             reply,
-            recorder: Recorder::new(self.content),
+            recorder: Recorder::new(self.content, is_streamed),
             started: None,
             clock: Arc::clone(&self.clock),
             span,

@@ -10,11 +10,12 @@ use std::{
 };
 
 use agcore_chat::Progress;
+use agcore_trace::TraceContext;
 use rmcp::{
     Peer, RoleClient, ServiceError,
     model::{
-        CancelledNotification, CancelledNotificationParam, ClientRequest, GetExtensions as _, ProgressToken, RequestId,
-        ServerResult, SubscriptionFilter,
+        CancelledNotification, CancelledNotificationParam, ClientRequest, GetExtensions as _, GetMeta as _,
+        ProgressToken, RequestId, RequestMetaObject, ServerResult, SubscriptionFilter,
     },
     service::{PeerRequestOptions, Subscription},
 };
@@ -120,6 +121,14 @@ fn next_event(
     alarm.poll(context).map(|()| Event::Alarm)
 }
 
+/// Continues the trace at the server, in the members of `_meta` that the protocol reserves for that. Baggage is not sent.
+fn add_context(meta: &mut RequestMetaObject, context: &TraceContext) {
+    meta.set_traceparent(context.traceparent());
+    if let Some(state) = context.tracestate() {
+        meta.set_tracestate(state);
+    }
+}
+
 /// Sends requests over one connection.
 #[derive(Debug, Clone)]
 pub(crate) struct Requests {
@@ -144,6 +153,9 @@ impl Requests {
         let mut request = request.into();
         let inbox = Inbox::default();
         request.extensions_mut().insert(inbox.clone());
+        if let Some(context) = agcore_trace::current() {
+            add_context(request.get_meta_mut(), &context);
+        }
         let sent = self
             .peer
             .send_cancellable_request(request, PeerRequestOptions::no_options());

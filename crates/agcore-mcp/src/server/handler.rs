@@ -22,6 +22,7 @@ use rmcp::{
 };
 use serde_json::{Value, json};
 use tokio_util::{sync::CancellationToken, task::AbortOnDropHandle};
+use tracing::Instrument;
 
 use super::{
     call,
@@ -31,6 +32,7 @@ use super::{
     rounds::{self, Round, Rounds, Sent},
     settings::Settings,
     source::{PromptSource, ResourceSource},
+    span,
 };
 use crate::{convert, error::error_data, prompt::PromptInfo};
 
@@ -217,14 +219,18 @@ impl ServerHandler for Handler {
         params: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        Box::pin(call::run(
-            &self.settings,
-            &self.sealer,
-            &self.log_level,
-            params,
-            context,
-        ))
-        .await
+        let span = span::request("tools/call", &context);
+        if !span.is_disabled() && self.settings.offer().tool(&params.name).is_some() {
+            span::calls(&span, &params.name);
+        }
+        let work = call::run(&self.settings, &self.sealer, &self.log_level, params, context);
+        let result = Box::pin(work.instrument(span.clone())).await;
+        match &result {
+            Err(error) => span::failed(&span, error),
+            Ok(CallToolResponse::Complete(done)) if done.is_error == Some(true) => span::tool_failed(&span),
+            Ok(_) => {}
+        }
+        result
     }
 
     async fn list_prompts(
@@ -243,7 +249,9 @@ impl ServerHandler for Handler {
         params: GetPromptRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
-        Box::pin(self.fill_in(params, context)).await
+        let span = span::request("prompts/get", &context);
+        let result = Box::pin(self.fill_in(params, context).instrument(span.clone())).await;
+        result.inspect_err(|error| span::failed(&span, error))
     }
 
     async fn complete(
@@ -294,7 +302,9 @@ impl ServerHandler for Handler {
         params: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        Box::pin(self.read(params, context)).await
+        let span = span::request("resources/read", &context);
+        let result = Box::pin(self.read(params, context).instrument(span.clone())).await;
+        result.inspect_err(|error| span::failed(&span, error))
     }
 
     async fn subscribe(&self, params: SubscribeRequestParams, _: RequestContext<RoleServer>) -> Result<(), ErrorData> {

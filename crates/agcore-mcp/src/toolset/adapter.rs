@@ -4,8 +4,10 @@ use std::collections::HashSet;
 
 use agcore_chat::{ToolAnnotations, text::prefix};
 use agcore_tools::{Arguments, BaseTool, Permission, SchemaValidator, ToolContext, ToolError, ToolOutput};
+use agcore_trace::attribute;
 use async_trait::async_trait;
 use serde_json::Value;
+use tracing::Span;
 
 use super::options::ToolsetOptions;
 use crate::{
@@ -129,6 +131,8 @@ impl BaseTool for McpTool {
         if let Some(key) = context.idempotency_key() {
             call = call.with_meta(IDEMPOTENCY_KEY, key);
         }
+        // Of the tool call, which is the span of the request as well.
+        Span::current().record(attribute::MCP_METHOD_NAME, "tools/call");
         let result = self
             .client
             .call_tool(call, |progress| context.report_progress(progress))

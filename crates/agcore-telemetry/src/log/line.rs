@@ -10,7 +10,7 @@ use super::fields::Fields;
 const WIDTH: usize = 90;
 
 /// Fields that the first line shows, or that say nothing to people.
-const SUMMARIZED: [&str; 12] = [
+const SUMMARIZED: [&str; 15] = [
     "otel.name",
     "otel.kind",
     "otel.status_code",
@@ -20,13 +20,18 @@ const SUMMARIZED: [&str; 12] = [
     "gen_ai.request.model",
     "gen_ai.tool.name",
     "gen_ai.tool.type",
+    "gen_ai.workflow.name",
+    "agcore.flow.node",
+    "mcp.method.name",
     "gen_ai.usage.input_tokens",
     "gen_ai.usage.output_tokens",
     "gen_ai.usage.cache_read.input_tokens",
 ];
 
 /// Fields with contents of the conversation, which exist only on request, and their titles.
-const CONTENTS: [(&str, &str); 4] = [
+const CONTENTS: [(&str, &str); 6] = [
+    ("gen_ai.system_instructions", "system"),
+    ("gen_ai.tool.definitions", "tools"),
     ("gen_ai.input.messages", "input"),
     ("gen_ai.output.messages", "output"),
     ("gen_ai.tool.call.arguments", "arguments"),
@@ -39,6 +44,9 @@ pub(super) fn title(name: &str, fields: &Fields) -> String {
     let title = match name {
         "invoke_agent" => format!("turn {}", field("gen_ai.agent.name")),
         "execute_tool" => format!("tool {}", field("gen_ai.tool.name")),
+        "invoke_workflow" => format!("flow {}", field("gen_ai.workflow.name")),
+        "flow_node" => format!("node {}", field("agcore.flow.node")),
+        "mcp_server" => format!("{} {}", field("mcp.method.name"), field("gen_ai.tool.name")),
         "chat" => format!("{} {}", field("gen_ai.operation.name"), field("gen_ai.request.model")),
         name => name.to_owned(),
     };

@@ -3,6 +3,7 @@
 use std::{pin::pin, sync::Arc, time::Duration};
 
 use agcore_chat::{Question, Text, ToolCall, ToolOutcome, ToolWork};
+use agcore_trace::{attribute, operation};
 use tracing::Instrument;
 
 use super::{
@@ -325,17 +326,21 @@ impl Engine {
             otel.kind = "internal",
             otel.status_code = tracing::field::Empty,
             error.type = tracing::field::Empty,
-            gen_ai.operation.name = "execute_tool",
+            gen_ai.operation.name = operation::EXECUTE_TOOL,
             gen_ai.tool.type = "function",
             gen_ai.tool.name = %call.tool.name(),
             gen_ai.tool.call.id = %call.context.call_id(),
+            gen_ai.tool.call.arguments = tracing::field::Empty,
+            gen_ai.tool.call.result = tracing::field::Empty,
+            // Recorded by tools of MCP servers.
+            mcp.method.name = tracing::field::Empty,
         );
         // Pinned here and passed by reference: moved into `instrument`, the future would be stored twice.
         let work = pin!(self.invoke.measure(call));
         let (result, duration) = work.instrument(span.clone()).await;
         if let Err(error) = &result {
-            span.record("error.type", error.fault().kind.to_string());
-            span.record("otel.status_code", "ERROR");
+            span.record(attribute::ERROR_TYPE, error.fault().kind.to_string());
+            span.record(attribute::OTEL_STATUS_CODE, "ERROR");
         }
         (result, duration)
     }

@@ -2,25 +2,63 @@
 //!
 //! See <https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-spans/#recording-content-on-attributes>.
 
-use agcore_chat::{AssistantMessage, Block, ChatRequest, ChatResponse, Message};
+use agcore_chat::{
+    AssistantMessage, Block, ChatRequest, ChatResponse, Content, ContentPart, Message, Role, Tool,
+    redact::{KeyRedactor, redact_json},
+};
+use agcore_trace::attribute;
 use serde_json::{Value, json};
 use tracing::Span;
 
+/// Records the system prompt, the other messages, and the tools.
 pub(super) fn record_request(span: &Span, request: &ChatRequest) {
-    let messages: Vec<Value> = request.messages.iter().map(|message| input(message)).collect();
-    span.record("gen_ai.input.messages", Value::from(messages).to_string());
+    let is_instruction = |message: &&Message| matches!(message.role(), Role::System | Role::Developer);
+    let messages = || request.messages.iter().map(|message| &**message);
+    // Those at the beginning are what some APIs have a place of its own for.
+    let instructions: Vec<Value> = messages()
+        .take_while(is_instruction)
+        .map(|message| text(&message.text()))
+        .collect();
+    let others: Vec<Value> = messages().skip(instructions.len()).map(input).collect();
+    if !instructions.is_empty() {
+        record(span, attribute::SYSTEM_INSTRUCTIONS, instructions);
+    }
+    record(span, attribute::INPUT_MESSAGES, others);
+    if !request.tools.is_empty() {
+        record(
+            span,
+            attribute::TOOL_DEFINITIONS,
+            request.tools.iter().map(definition).collect(),
+        );
+    }
+}
+
+/// Records values without the keys in them.
+fn record(span: &Span, name: &'static str, values: Vec<Value>) {
+    let mut values = Value::from(values);
+    redact_json(&KeyRedactor, &mut values);
+    span.record(name, values.to_string());
+}
+
+fn definition(tool: &Tool) -> Value {
+    match tool {
+        Tool::Function(tool) => json!({
+            "type": "function", "name": tool.name, "description": tool.description, "parameters": tool.parameters,
+        }),
+        _ => json!({"type": "custom", "name": tool.name()}),
+    }
 }
 
 pub(super) fn record_reply(span: &Span, response: &ChatResponse) {
     let choice = |choice: &agcore_chat::Choice| {
         let mut message = with_parts("assistant", assistant(&choice.message));
-        if let Some(reason) = &choice.finish_reason {
-            message["finish_reason"] = reason.as_str().into();
-        }
+        let reason = choice.finish_reason.as_ref();
+        // A reply without a reason has not ended as it should.
+        message["finish_reason"] = reason.map_or("error", |reason| reason.as_str()).into();
         message
     };
     let messages: Vec<Value> = response.choices.iter().map(choice).collect();
-    span.record("gen_ai.output.messages", Value::from(messages).to_string());
+    record(span, attribute::OUTPUT_MESSAGES, messages);
 }
 
 fn input(message: &Message) -> Value {
@@ -29,6 +67,10 @@ fn input(message: &Message) -> Value {
         Message::Tool(result) => vec![json!({
             "type": "tool_call_response", "id": result.tool_call_id, "response": message.text(),
         })],
+        Message::User(message) => match &message.content {
+            Content::Parts(parts) => parts.iter().map(user_part).collect(),
+            content @ Content::Text(_) => vec![text(&content.text())],
+        },
         _ => vec![text(&message.text())],
     };
     with_parts(&message.role().to_string(), parts)
@@ -40,6 +82,20 @@ fn with_parts(role: &str, parts: Vec<Value>) -> Value {
 
 fn text(text: &str) -> Value {
     json!({"type": "text", "content": text})
+}
+
+/// Returns a part of a message of a user. Files and media are named, and not recorded.
+fn user_part(part: &ContentPart) -> Value {
+    match part {
+        ContentPart::Text(part) => text(&part.text),
+        ContentPart::ImageUrl(part) if !part.image_url.url.starts_with("data:") => {
+            json!({"type": "uri", "modality": "image", "uri": part.image_url.url})
+        }
+        ContentPart::ImageUrl(_) => json!({"type": "image"}),
+        ContentPart::InputAudio(_) => json!({"type": "audio"}),
+        ContentPart::File(_) => json!({"type": "document"}),
+        _ => json!({"type": "other"}),
+    }
 }
 
 fn assistant(message: &AssistantMessage) -> Vec<Value> {

@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use agcore_chat::Usage;
-use tracing::Span;
+use agcore_trace::{attribute, integer, record_list, span as names};
+use tracing::{Level, Span};
 
-use super::{attribute, content};
+use super::content;
 use crate::reply::{Notice, ReplyItem};
 use agcore_wire::{Fold, LlmError, ReplyDelta, ReplyStart};
 
@@ -18,10 +19,13 @@ pub(super) struct Recorder {
     usage: Option<Box<Usage>>,
     /// The whole reply, if its content is recorded.
     fold: Option<Fold>,
+    is_streamed: bool,
+    /// The time of the last piece of output, if pieces are measured.
+    last_chunk: Option<Duration>,
 }
 
 impl Recorder {
-    pub(super) fn new(content: bool) -> Self {
+    pub(super) fn new(content: bool, is_streamed: bool) -> Self {
         Self {
             has_started: false,
             has_ended: false,
@@ -29,17 +33,20 @@ impl Recorder {
             finish_reasons: Vec::new(),
             usage: None,
             fold: content.then(Fold::new),
+            is_streamed,
+            last_chunk: None,
         }
     }
 
     /// Records an item. `elapsed` returns the time since the call was first polled.
-    pub(super) fn record(&mut self, span: &Span, item: &ReplyItem, elapsed: impl FnOnce() -> Duration) {
+    pub(super) fn record(&mut self, span: &Span, item: &ReplyItem, elapsed: impl Fn() -> Duration) {
         match item {
             ReplyItem::Delta(delta) => {
                 if !std::mem::replace(&mut self.has_started, true) {
-                    span.record("gen_ai.response.time_to_first_chunk", elapsed().as_secs_f64());
+                    span.record(attribute::RESPONSE_TIME_TO_FIRST_CHUNK, elapsed().as_secs_f64());
                 }
                 self.delta(span, delta);
+                self.measure_chunk(delta, elapsed);
             }
             ReplyItem::Notice(notice) => self.notice(span, notice),
             ReplyItem::End(end) => self.end(span, end.as_ref().err()),
@@ -60,6 +67,25 @@ impl Recorder {
         }
     }
 
+    /// Measures the time since the piece of output before, if a program makes metrics of it. The current span is that of the call.
+    fn measure_chunk(&mut self, delta: &ReplyDelta, elapsed: impl Fn() -> Duration) {
+        let is_output = matches!(
+            delta,
+            ReplyDelta::Text { .. }
+                | ReplyDelta::Reasoning { .. }
+                | ReplyDelta::Refusal { .. }
+                | ReplyDelta::Call { .. }
+        );
+        if !self.is_streamed || !is_output || !tracing::enabled!(target: names::CHUNK, Level::TRACE) {
+            return;
+        }
+        let now = elapsed();
+        if let Some(last) = self.last_chunk.replace(now) {
+            let seconds = now.saturating_sub(last).as_secs_f64();
+            tracing::event!(target: names::CHUNK, Level::TRACE, agcore.chunk.seconds = seconds);
+        }
+    }
+
     fn notice(&mut self, span: &Span, notice: &Notice) {
         match notice {
             Notice::RetryScheduled { fault, delay, .. } => {
@@ -72,7 +98,7 @@ impl Recorder {
             }
             Notice::AnsweredBy(who) => {
                 let key = who.key.as_deref().map(|key| format!(" ({key})")).unwrap_or_default();
-                span.record("agcore.answered_by", format!("{}:{}{key}", who.provider, who.model));
+                span.record(attribute::ANSWERED_BY, format!("{}:{}{key}", who.provider, who.model));
             }
             Notice::Waiting { limit, delay } => tracing::info!(%limit, ?delay, "the call waits for a limit"),
         }
@@ -85,6 +111,8 @@ impl Recorder {
         self.attempts = self.attempts.saturating_add(1);
         self.finish_reasons.clear();
         self.usage = None;
+        // The pause between two attempts does not count as time of the model.
+        self.last_chunk = None;
     }
 
     fn end(&mut self, span: &Span, error: Option<&LlmError>) {
@@ -94,11 +122,11 @@ impl Recorder {
         if let Some(error) = error {
             record_failure(span, &error.kind().fault_kind().to_string());
         }
-        span.record("agcore.attempts", i64::from(self.attempts));
+        span.record(attribute::ATTEMPTS, i64::from(self.attempts));
         if !self.finish_reasons.is_empty() {
             self.finish_reasons.sort_by_key(|(choice, _)| *choice);
             let reasons: Vec<&str> = self.finish_reasons.iter().map(|(_, reason)| reason.as_str()).collect();
-            attribute::record_list(span, "gen_ai.response.finish_reasons", &reasons);
+            record_list(span, attribute::RESPONSE_FINISH_REASONS, &reasons);
         }
         if let Some(usage) = &self.usage {
             record_usage(span, usage);
@@ -118,30 +146,30 @@ impl Recorder {
 }
 
 fn record_failure(span: &Span, kind: &str) {
-    span.record("error.type", kind);
-    span.record("otel.status_code", "ERROR");
+    span.record(attribute::ERROR_TYPE, kind);
+    span.record(attribute::OTEL_STATUS_CODE, "ERROR");
 }
 
 fn record_start(span: &Span, start: &ReplyStart) {
     if let Some(id) = &start.id {
-        span.record("gen_ai.response.id", id.as_str());
+        span.record(attribute::RESPONSE_ID, id.as_str());
     }
     if let Some(model) = &start.model {
-        span.record("gen_ai.response.model", model.as_str());
+        span.record(attribute::RESPONSE_MODEL, model.as_str());
     }
 }
 
 fn record_usage(span: &Span, usage: &Usage) {
     let counters = [
-        ("gen_ai.usage.input_tokens", usage.prompt_tokens),
-        ("gen_ai.usage.output_tokens", usage.completion_tokens),
-        ("gen_ai.usage.cache_read.input_tokens", usage.cached()),
-        ("gen_ai.usage.cache_creation.input_tokens", usage.cache_write()),
-        ("gen_ai.usage.reasoning.output_tokens", usage.reasoning()),
+        (attribute::USAGE_INPUT_TOKENS, usage.prompt_tokens),
+        (attribute::USAGE_OUTPUT_TOKENS, usage.completion_tokens),
+        (attribute::USAGE_CACHE_READ_INPUT_TOKENS, usage.cached()),
+        (attribute::USAGE_CACHE_CREATION_INPUT_TOKENS, usage.cache_write()),
+        (attribute::USAGE_REASONING_OUTPUT_TOKENS, usage.reasoning()),
     ];
     for (name, tokens) in counters {
         if let Some(tokens) = tokens {
-            span.record(name, attribute::integer(tokens));
+            span.record(name, integer(tokens));
         }
     }
 }

@@ -77,6 +77,7 @@ impl HttpClient {
             .post(&*post.uri)
             .header(ACCEPT, ACCEPTED)
             .header(CONTENT_TYPE, "application/json");
+        let request = post.add_context(request);
         let response = post.add_headers(request)?.body(body).send().await?;
         challenge(&response)?;
         let status = response.status();

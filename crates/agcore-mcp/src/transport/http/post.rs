@@ -5,7 +5,7 @@ use std::{collections::HashMap, sync::Arc};
 use http::{HeaderName, HeaderValue, header::ACCEPT};
 use reqwest::RequestBuilder;
 use rmcp::{
-    model::{ClientJsonRpcMessage, ClientRequest, JsonRpcMessage, RequestId},
+    model::{ClientJsonRpcMessage, ClientRequest, GetMeta as _, JsonRpcMessage, RequestId},
     transport::streamable_http_client::{StreamableHttpError, StreamableHttpResponseLimits as Limits},
 };
 
@@ -35,6 +35,23 @@ impl Post {
             JsonRpcMessage::Request(request) => Some((&request.id, &request.request)),
             _ => None,
         }
+    }
+
+    /// Adds the context of the trace that the message has in `_meta`, for proxies and servers that read headers only.
+    pub(super) fn add_context(&self, mut request: RequestBuilder) -> RequestBuilder {
+        if let Some((_, asked)) = self.asked() {
+            let meta = asked.get_meta();
+            let context = [
+                ("traceparent", meta.get_traceparent()),
+                ("tracestate", meta.get_tracestate()),
+            ];
+            for (name, value) in context {
+                if let Some(value) = value {
+                    request = request.header(name, value);
+                }
+            }
+        }
+        request
     }
 
     /// Adds the token, the session and the headers to the request.
