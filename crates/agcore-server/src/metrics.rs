@@ -1,6 +1,6 @@
 //! [`Metrics`]: the numbers of the server, in the text form of Prometheus.
 
-use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, atomic::AtomicU64};
 
 use prometheus_client::{
     encoding::{EncodeLabelSet, text::encode},
@@ -20,7 +20,11 @@ pub(crate) struct Metrics {
     pub(crate) streams: Gauge,
     /// The connections that are open.
     pub(crate) connections: Gauge,
+    more: Option<MetricsText>,
 }
+
+/// Returns further metrics in the text form of OpenMetrics, without its end.
+pub(crate) type MetricsText = Arc<dyn Fn() -> String + Send + Sync>;
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct RequestLabels {
@@ -41,7 +45,7 @@ struct DeliveryLabels {
 }
 
 impl Metrics {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(more: Option<MetricsText>) -> Self {
         let mut registry = Registry::with_prefix("agcore");
         let requests = Family::default();
         let (runs, deliveries) = (Family::default(), Family::default());
@@ -60,6 +64,7 @@ impl Metrics {
             runs_active,
             streams,
             connections,
+            more,
         }
     }
 
@@ -87,11 +92,15 @@ impl Metrics {
         self.deliveries.get_or_create(&DeliveryLabels { hook, outcome }).inc();
     }
 
-    /// Returns all numbers.
+    /// Returns all numbers, with those of the program.
     pub(crate) fn text(&self) -> String {
         let mut text = String::new();
         // Writing to a string cannot fail.
         let _ = encode(&mut text, &self.registry);
+        if let Some(more) = &self.more {
+            let end = text.rfind("# EOF").unwrap_or(text.len());
+            text.insert_str(end, &more());
+        }
         text
     }
 }

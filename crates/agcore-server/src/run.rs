@@ -1,6 +1,7 @@
 //! [`RunJob`]: the ids of a run, and [`RunInput`], what the run works on.
 
 use agcore_chat::{Actor, Answer, Message, QuestionId, Text, ToolDefinition};
+use agcore_trace::TraceContext;
 use serde::{Deserialize, Serialize};
 
 use crate::{flows::FlowInput, settings::BusyPolicy};
@@ -42,9 +43,36 @@ pub(crate) struct RunInput {
     /// Whether the thread has a state, which its agents share with the client.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) has_state: bool,
+    /// The request that has started the run, as the place of its span in a trace. Also a process that continues the run after a
+    /// restart adds spans to this trace.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) trace: Option<RunTrace>,
     /// The hash of the body, if a delivery to a hook has started the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) delivery: Option<String>,
+}
+
+/// The headers by which a trace continues.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct RunTrace {
+    parent: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    state: Option<String>,
+}
+
+impl RunTrace {
+    /// Returns the place of the current span, if spans are collected.
+    pub(crate) fn current() -> Option<Self> {
+        agcore_trace::current().map(|context| Self {
+            parent: context.traceparent(),
+            state: context.tracestate().map(str::to_owned),
+        })
+    }
+
+    /// Returns the context, unless what was stored is not valid.
+    pub(crate) fn context(&self) -> Option<TraceContext> {
+        TraceContext::from_headers([&self.parent], self.state.as_ref())
+    }
 }
 
 /// An answer to a question of an earlier run.
@@ -107,5 +135,28 @@ impl RunJob {
     /// Returns the tenant and the thread, which identify the session.
     pub(crate) fn session(&self) -> (&str, &str) {
         (&self.actor.tenant, &self.thread)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_run_keeps_its_place_in_a_trace() {
+        let parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+        let stored = json!({"agent": "a", "trace": {"parent": parent, "state": "v=1"}});
+        let input: RunInput = serde_json::from_value(stored.clone()).unwrap();
+        let context = input.trace.as_ref().unwrap().context().unwrap();
+        assert_eq!((&*context.traceparent(), context.tracestate()), (parent, Some("v=1")));
+        assert_eq!(serde_json::to_value(&input).unwrap(), stored);
+        // An older version has stored nothing, and a broken context is ignored.
+        for (trace, is_stored) in [(json!(null), false), (json!({"parent": "00-00-00-01"}), true)] {
+            let input: RunInput = serde_json::from_value(json!({"agent": "a", "trace": trace})).unwrap();
+            assert_eq!(input.trace.is_some(), is_stored);
+            assert!(input.trace.and_then(|trace| trace.context()).is_none());
+        }
     }
 }

@@ -27,7 +27,7 @@ use crate::{
     files::{FileRetention, Files},
     flows::{FlowSetup, ServedFlow},
     log::Flusher,
-    metrics::Metrics,
+    metrics::{Metrics, MetricsText},
     openapi::{Described, Description},
     routes,
     service::App,
@@ -84,6 +84,7 @@ pub struct ServerBuilder {
     file_retention: Option<(FileRetention, Arc<dyn UserDataStore>)>,
     prune_pause: Duration,
     unfinished: Unfinished,
+    metrics: Option<MetricsText>,
     clock: Arc<dyn Clock>,
     random: Random,
 }
@@ -116,6 +117,7 @@ impl Server {
             file_retention: None,
             prune_pause: PRUNE_PAUSE,
             unfinished: Unfinished::default(),
+            metrics: None,
             clock: Arc::new(SystemClock::new()),
             random: system_random(),
         }
@@ -318,7 +320,7 @@ impl ServerBuilder {
             biller: self.biller,
             billing: self.billing,
             busy: self.busy,
-            metrics: Metrics::new(),
+            metrics: Metrics::new(self.metrics),
             active: Default::default(),
             flushes,
             flusher: tokio::sync::Mutex::new(flusher),

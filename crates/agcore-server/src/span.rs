@@ -3,7 +3,8 @@
 //! Attribute names of HTTP: <https://opentelemetry.io/docs/specs/semconv/http/http-spans/>.
 
 use agcore_chat::Actor;
-use http::Method;
+use agcore_trace::{TraceContext, attribute, set_parent};
+use http::{HeaderMap, Method};
 use tracing::{Level, Span, field::Empty};
 
 use crate::run::RunJob;
@@ -47,41 +48,51 @@ pub(crate) fn request(method: &Method, route: Option<&str>, id: &str) -> Span {
 /// Records who has sent the current request.
 pub(crate) fn sent_by(actor: &Actor) {
     let span = Span::current();
-    span.record("agcore.tenant", &*actor.tenant);
-    span.record("agcore.user", &*actor.user);
+    span.record(attribute::TENANT, &*actor.tenant);
+    span.record(attribute::USER, &*actor.user);
 }
 
 /// Records which administrator has sent the current request, and the tenant that it is about.
 pub(crate) fn sent_by_administrator(name: &str, tenant: Option<&str>) {
     let span = Span::current();
-    span.record("agcore.administrator", name);
+    span.record(attribute::ADMINISTRATOR, name);
     if let Some(tenant) = tenant {
-        span.record("agcore.tenant", tenant);
+        span.record(attribute::TENANT, tenant);
     }
 }
 
 /// Records the thread that the current request is about.
 pub(crate) fn is_about_thread(thread: &str) {
-    Span::current().record("gen_ai.conversation.id", thread);
+    Span::current().record(attribute::CONVERSATION_ID, thread);
 }
 
 /// Records the run that the current request is about.
 pub(crate) fn is_about_run(run: &str) {
-    Span::current().record("agcore.run.id", run);
+    Span::current().record(attribute::RUN_ID, run);
 }
 
 /// Records the status of an answer. Only errors of the server are failures.
 pub(crate) fn answered(span: &Span, status: u16) {
-    span.record("http.response.status_code", i64::from(status));
+    span.record(attribute::HTTP_RESPONSE_STATUS_CODE, i64::from(status));
     if status >= 500 {
-        span.record("error.type", status.to_string());
-        span.record("otel.status_code", "ERROR");
+        span.record(attribute::ERROR_TYPE, status.to_string());
+        span.record(attribute::OTEL_STATUS_CODE, "ERROR");
     }
 }
 
-/// Creates the span of the part of a run that this process executes. It contains the turns of agents.
-pub(crate) fn run(job: &RunJob) -> Span {
-    tracing::info_span!(
+/// Makes a request part of the trace of its client, if the headers have a valid context. Others are ignored, as the
+/// specification demands, and so is baggage.
+pub(crate) fn continue_trace(span: &Span, headers: &HeaderMap) {
+    let context = TraceContext::from_headers(headers.get_all("traceparent"), headers.get_all("tracestate"));
+    if let Some(context) = context {
+        set_parent(span, &context);
+    }
+}
+
+/// Creates the span of the part of a run that this process executes. It contains the turns of agents. In the trace, it is a child
+/// of the request that has started the run.
+pub(crate) fn run(job: &RunJob, trace: Option<&TraceContext>) -> Span {
+    let span = tracing::info_span!(
         "run",
         otel.name = "run",
         otel.kind = "internal",
@@ -92,14 +103,48 @@ pub(crate) fn run(job: &RunJob) -> Span {
         gen_ai.conversation.id = job.thread,
         agcore.run.id = job.run,
         agcore.run.outcome = Empty,
-    )
+    );
+    if let Some(trace) = trace {
+        set_parent(&span, trace);
+    }
+    span
+}
+
+/// Creates the span of a message to a webhook, in the trace of the run that it is about.
+pub(crate) fn webhook(run: Option<&str>, trace: Option<&TraceContext>) -> Span {
+    let span = tracing::info_span!(
+        "webhook",
+        otel.name = "POST webhook",
+        otel.kind = "client",
+        otel.status_code = Empty,
+        error.type = Empty,
+        http.request.method = "POST",
+        http.response.status_code = Empty,
+        agcore.run.id = run,
+    );
+    if let Some(trace) = trace {
+        set_parent(&span, trace);
+    }
+    span
+}
+
+/// Records the status of the answer of a receiver; `None` if there was none.
+pub(crate) fn delivered(span: &Span, status: Option<u16>, is_success: bool) {
+    if let Some(status) = status {
+        span.record(attribute::HTTP_RESPONSE_STATUS_CODE, i64::from(status));
+    }
+    if !is_success {
+        let kind = status.map_or("_OTHER".to_owned(), |status| status.to_string());
+        span.record(attribute::ERROR_TYPE, kind);
+        span.record(attribute::OTEL_STATUS_CODE, "ERROR");
+    }
 }
 
 /// Records how a run has ended.
 pub(crate) fn ended(span: &Span, outcome: &'static str) {
-    span.record("agcore.run.outcome", outcome);
+    span.record(attribute::RUN_OUTCOME, outcome);
     if outcome == "failed" {
-        span.record("error.type", outcome);
-        span.record("otel.status_code", "ERROR");
+        span.record(attribute::ERROR_TYPE, outcome);
+        span.record(attribute::OTEL_STATUS_CODE, "ERROR");
     }
 }

@@ -9,6 +9,7 @@ use std::fmt;
 use agcore_chat::Timestamp;
 use agcore_webhook::{Attempt, ClaimedDelivery};
 use async_trait::async_trait;
+use tracing::Span;
 
 #[cfg(feature = "http-sender")]
 pub use self::http_sender::HttpSender;
@@ -66,6 +67,15 @@ impl WebhookMessage {
             url: claimed.webhook.url.clone(),
             headers,
             body,
+        }
+    }
+
+    /// Adds the headers by which the trace of a span continues at the receiver, if spans are collected.
+    pub(crate) fn continue_trace(&mut self, span: &Span) {
+        if let Some(context) = agcore_trace::context_of(span) {
+            self.headers.push(("traceparent", context.traceparent()));
+            let state = context.tracestate().map(|state| ("tracestate", state.to_owned()));
+            self.headers.extend(state);
         }
     }
 }

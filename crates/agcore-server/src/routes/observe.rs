@@ -27,6 +27,7 @@ pub(super) async fn observe(State(app): State<Arc<App>>, request: Request, next:
     let route = route.as_ref().map(MatchedPath::as_str);
     let id = given_id(request.headers()).unwrap_or_else(|| app.service.new_id("req"));
     let span = span::request(&method, route, &id);
+    span::continue_trace(&span, request.headers());
     let mut response = next.run(request).instrument(span.clone()).await;
     let status = response.status().as_u16();
     span::answered(&span, status);

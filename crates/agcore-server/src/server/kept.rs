@@ -15,6 +15,13 @@ use crate::{
 };
 
 impl ServerBuilder {
+    /// Adds metrics to those of `GET /metrics`: a function that returns them in the text form of OpenMetrics, without its end
+    /// `# EOF`. That of the metrics of agents is `Histograms::to_text` of the crate `agcore-telemetry`.
+    pub fn with_metrics(mut self, text: impl Fn() -> String + Send + Sync + 'static) -> Self {
+        self.metrics = Some(Arc::new(text));
+        self
+    }
+
     /// Keeps the files that users upload in a storage. Runs of flows name them in `forwardedProps.files`; give the flows the same
     /// storage with [`with_files`](agcore_flow_files::FileFlowBuilder::with_files). Without a storage, the server keeps no files.
     pub fn with_files(mut self, storage: Arc<dyn FileStorage>) -> Self {

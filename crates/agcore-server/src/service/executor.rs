@@ -8,12 +8,13 @@ use std::{borrow::Cow, error::Error as _, pin::pin, sync::Arc, time::Duration};
 use agcore_agent::{AgentError, AgentErrorKind, AgentSession, AgentTurn};
 use agcore_chat::{Fault, FaultKind};
 use agcore_session::{MessageFilter, RunStatus, SessionError};
+use agcore_trace::TraceContext;
 use tracing::Instrument;
 
 use super::{agents::Work, hold::is_held, quotas::RunAllowance, state::Service};
 use crate::{
     log::{LogInput, RunLog},
-    run::RunInput,
+    run::{RunInput, RunJob},
     span,
 };
 
@@ -64,8 +65,9 @@ impl Service {
     async fn attempt_all(self: &Arc<Self>, log: &Arc<RunLog>, allowance: &mut Option<RunAllowance>) -> Left {
         let mut pause = PAUSES.0;
         let mut end = None;
+        let trace = self.trace_of(&log.job).await;
         loop {
-            let span = span::run(&log.job);
+            let span = span::run(&log.job, trace.as_ref());
             let attempt = async {
                 match end.take() {
                     // Its model must not be asked again.
@@ -276,6 +278,17 @@ impl Service {
         };
         log.end_flushing();
         result
+    }
+
+    /// Returns the place in a trace at which a run has started, if this program can continue traces. Errors of the store are left
+    /// to what follows.
+    pub(super) async fn trace_of(&self, job: &RunJob) -> Option<TraceContext> {
+        if !agcore_trace::CAN_PROPAGATE {
+            return None;
+        }
+        let run = self.stored_run(job, &job.run).await.ok()??;
+        let input: RunInput = serde_json::from_value(run.input?).ok()?;
+        input.trace?.context()
     }
 
     /// Returns the input of a run, unless the run is over.

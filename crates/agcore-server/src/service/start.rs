@@ -32,7 +32,7 @@ use crate::{
     flows::{FlowInput, FlowValues},
     log::{Feed, LogInput, RunLog},
     problem::{Problem, ProblemCode},
-    run::{RunInput, RunJob},
+    run::{RunInput, RunJob, RunTrace},
     settings::BusyPolicy,
 };
 
@@ -87,6 +87,7 @@ impl Service {
         let entry = self.agents.choose(named)?;
         self.check_kind(entry, session)?;
         new.input.agent.clone_from(&entry.name);
+        new.input.trace = RunTrace::current();
         let busy = *new.input.busy.get_or_insert(self.busy);
         new.input.has_state = new.state.is_some() || own.as_ref().is_some_and(OwnedThread::has_state);
         check_fit(entry, &new)?;
@@ -289,6 +290,8 @@ fn same_run(known: &Run, input: &RunInput) -> Result<(), Problem> {
     let stored = stored.map(|stored| RunInput {
         busy: input.busy,
         has_state: input.has_state,
+        // Each request has another place in a trace.
+        trace: input.trace.clone(),
         ..stored
     });
     if stored.as_ref() == Some(input) {

@@ -12,9 +12,12 @@ use std::{
 use agcore_webhook::{Attempt, ClaimedDelivery, WebhookError};
 use futures_util::FutureExt;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tracing::Instrument;
 
 use crate::{
+    run::RunJob,
     service::state::{Service, Webhooks},
+    span,
     webhooks::WebhookMessage,
 };
 
@@ -105,17 +108,30 @@ impl Service {
     }
 
     async fn send_claimed(&self, webhooks: &Webhooks, claimed: &ClaimedDelivery) -> Attempt {
-        let message = WebhookMessage::new(claimed, self.clock.now().into());
-        let sending = AssertUnwindSafe(webhooks.sender.send(message)).catch_unwind();
+        let mut message = WebhookMessage::new(claimed, self.clock.now().into());
+        let run = claimed.delivery.event.run.as_ref();
+        let trace = match run {
+            Some(run) => {
+                let job = RunJob::new(claimed.delivery.event.owner.clone(), &*run.thread, &*run.run);
+                self.trace_of(&job).await
+            }
+            None => None,
+        };
+        let span = span::webhook(run.map(|run| &*run.run), trace.as_ref());
+        message.continue_trace(&span);
+        let sending = AssertUnwindSafe(webhooks.sender.send(message).instrument(span.clone())).catch_unwind();
         let sent = tokio::select! {
             sent = sending => sent,
             () = self.clock.sleep(PATIENCE) => {
+                span::delivered(&span, None, false);
                 let reason = format!("the message was not sent within {} s", PATIENCE.as_secs());
                 return Attempt::failed(reason, PATIENCE);
             }
         };
         // The hook of panics has reported it.
-        sent.unwrap_or_else(|_| Attempt::failed("the message cannot be sent", Duration::ZERO))
+        let attempt = sent.unwrap_or_else(|_| Attempt::failed("the message cannot be sent", Duration::ZERO));
+        span::delivered(&span, attempt.status, attempt.is_success());
+        attempt
     }
 }
 
