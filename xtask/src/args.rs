@@ -71,6 +71,8 @@ Not part of ci:
                             pgvector; installs it into the target folder
   agui-clients              runs conversations of these packages with `agcore serve`
   acp-clients               drives `agcore acp` with the clients of the Agent Client Protocol of npm and PyPI
+  otel-collector            compares the spans and metrics of `agcore serve` with the names that
+                            OpenTelemetry publishes; installs its packages into the target folder
   api-fuzz                  sends random requests to `agcore serve`, made by schemathesis from
                             its OpenAPI document; installs it into the target folder
 
@@ -105,6 +107,7 @@ pub(crate) enum Command {
     McpSdks,
     AguiClients,
     AcpClients,
+    OtelCollector,
     Pgvector,
     Catalog { wheels: Vec<PathBuf> },
     Fuzz { target: Option<String>, time: Duration },
@@ -215,6 +218,7 @@ fn by_name(command: &str, mut rest: Rest) -> Result<Command, lexopt::Error> {
         "api-fuzz" => return rest.nothing().map(|()| Command::ApiFuzz),
         "agui-clients" => return rest.nothing().map(|()| Command::AguiClients),
         "acp-clients" => return rest.nothing().map(|()| Command::AcpClients),
+        "otel-collector" => return rest.nothing().map(|()| Command::OtelCollector),
         "agui-schemas" => return rest.nothing().map(|()| Command::AguiSchemas),
         "pgvector" => return rest.nothing().map(|()| Command::Pgvector),
         "mcp-sdks" => return rest.nothing().map(|()| Command::McpSdks),
@@ -296,6 +300,7 @@ mod tests {
         check("agui-schemas", Command::AguiSchemas);
         check("agui-clients", Command::AguiClients);
         check("acp-clients", Command::AcpClients);
+        check("otel-collector", Command::OtelCollector);
         check("api-fuzz", Command::ApiFuzz);
         check("mcp-conformance", Command::McpConformance);
         check("mcp-sdks", Command::McpSdks);

@@ -6,6 +6,7 @@ pub(crate) mod api_fuzz;
 pub(crate) mod catalog;
 pub(crate) mod mcp_conformance;
 pub(crate) mod mcp_sdks;
+pub(crate) mod otel_collector;
 pub(crate) mod pgvector;
 pub(crate) mod python_environment;
 pub(crate) mod sdk_types;

@@ -80,6 +80,7 @@ fn run(command: &Command) -> anyhow::Result<bool> {
         Command::ApiFuzz => foreign::api_fuzz::run(&load()?),
         Command::AguiClients => foreign::agui::clients(&load()?),
         Command::AcpClients => foreign::acp::clients(&load()?),
+        Command::OtelCollector => foreign::otel_collector::run(&load()?),
         Command::AguiSchemas => foreign::agui::schemas(&load()?),
         Command::McpSdks => foreign::mcp_sdks::run(&load()?),
         Command::Catalog { wheels } => foreign::catalog::run(&load()?, wheels),

@@ -53,7 +53,7 @@ use crate::{
     exit::{Failure, FailureKind},
     output::Output,
     stdout::print,
-    telemetry::Telemetry,
+    telemetry::{Shown, Telemetry},
 };
 
 /// The time that a command has to clean up after it is aborted.
@@ -101,14 +101,18 @@ fn report(failure: &Failure) {
 
 /// Returns the form of the log: that of a server has other readers than that of a chat.
 fn log_form(args: &Args) -> LogForm {
-    let is_server = match &args.command {
-        Command::Serve(serve) => serve.command.is_none(),
-        command => matches!(command, Command::Worker(_)),
-    };
     match args.log_format {
         Some(LogFormat::Json) => LogForm::Json,
-        _ if is_server => LogForm::Server,
+        _ if is_server(&args.command) => LogForm::Server,
         _ => LogForm::Short,
+    }
+}
+
+/// Returns whether the command executes runs for others, and shows its metrics.
+fn is_server(command: &Command) -> bool {
+    match command {
+        Command::Serve(serve) => serve.command.is_none(),
+        command => matches!(command, Command::Worker(_)),
     }
 }
 
@@ -130,7 +134,11 @@ impl Runtimes {
         };
         let commands = start(runtime::Builder::new_multi_thread())?;
         let log = (args.log, log_form(args));
-        let telemetry = Telemetry::install(log, shows_conversation(&args.command), commands.handle())?;
+        let shown = Shown {
+            conversation: shows_conversation(&args.command),
+            metrics: is_server(&args.command),
+        };
+        let telemetry = Telemetry::install(log, shown, commands.handle())?;
         Ok(Self {
             commands,
             control: start(runtime::Builder::new_current_thread())?,

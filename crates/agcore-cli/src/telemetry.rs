@@ -1,4 +1,4 @@
-//! [`Telemetry`]: the log and the span exporter.
+//! [`Telemetry`]: the log, the metrics, and the exporters of spans and metrics.
 
 use std::{
     io::{self, Write},
@@ -10,8 +10,8 @@ use agcore_settings::LOG;
 #[cfg(feature = "otel")]
 use agcore_settings::vendor::redacted_url;
 #[cfg(feature = "otel")]
-use agcore_telemetry::{Collector, Exporter, Service};
-use agcore_telemetry::{LogForm, LogLayer};
+use agcore_telemetry::{Collector, Exporter, MetricsExporter, Service};
+use agcore_telemetry::{Histograms, LogForm, LogLayer, MetricsLayer};
 use agcore_terminal::{process::variable, render::sanitized};
 use tokio::runtime::Handle;
 use tracing_subscriber::{Layer, Registry, filter::LevelFilter, layer::SubscriberExt, util::SubscriberInitExt};
@@ -29,13 +29,27 @@ pub(crate) const EXPORT_UNAVAILABLE: Option<&str> = if cfg!(feature = "otel") {
     Some("this build cannot export spans; rebuild it with `--features otel`")
 };
 
-/// Installed logging and tracing. Sends the remaining spans when dropped.
+type Layers = Vec<Box<dyn Layer<Registry> + Send + Sync>>;
+
+/// Parts of a command that matter for its log and metrics.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Shown {
+    /// Whether it uses the terminal for a conversation, which a log would disturb.
+    pub(crate) conversation: bool,
+    /// Whether it shows metrics.
+    pub(crate) metrics: bool,
+}
+
+/// Installed logging and tracing. Sends the remaining spans and metrics when dropped.
 #[derive(Debug, Default)]
 #[must_use = "the remaining spans are sent when this is dropped"]
 pub(crate) struct Telemetry {
-    /// The exporter, and the collector's URL without secrets.
+    /// The exporter of spans, and the collector.
     #[cfg(feature = "otel")]
-    exporter: Option<(Exporter, String)>,
+    exporter: Option<(Exporter, Collector)>,
+    /// The same of metrics.
+    #[cfg(feature = "otel")]
+    metrics: Option<(MetricsExporter, Collector)>,
 }
 
 impl Telemetry {
@@ -45,19 +59,24 @@ impl Telemetry {
     /// When the log level is invalid.
     pub(crate) fn install(
         (level, form): (Option<LogLevel>, LogForm),
-        shows_conversation: bool,
+        shown: Shown,
         runtime: &Handle,
     ) -> Result<Self, Failure> {
         let level = log_level(level, form)?;
-        let mut layers: Vec<Box<dyn Layer<Registry> + Send + Sync>> = Vec::new();
+        let mut layers = Layers::new();
         match level {
-            Some(_) if shows_conversation => {
+            Some(_) if shown.conversation => {
                 warn("the log is off because the chat uses this terminal; redirect it with `2> FILE`");
             }
             Some(level) => layers.push(log(level, form).layer()),
             None => {}
         }
-        let telemetry = Self::with_exporter(&mut layers, runtime);
+        let metrics = MetricsLayer::new(Arc::new(SystemClock::new()));
+        let metrics = match shown.metrics {
+            true => metrics.with_histograms(Arc::new(Histograms::new())),
+            false => metrics,
+        };
+        let telemetry = Self::with_exporters(&mut layers, metrics, shown.metrics, runtime);
         if !layers.is_empty() {
             // Nothing else in this program installs a subscriber.
             let _ = tracing_subscriber::registry().with(layers).try_init();
@@ -65,27 +84,44 @@ impl Telemetry {
         Ok(telemetry)
     }
 
+    /// Adds the layers of the exporters that are configured, and that of the metrics if anything receives them.
     #[cfg(feature = "otel")]
-    fn with_exporter(layers: &mut Vec<Box<dyn Layer<Registry> + Send + Sync>>, runtime: &Handle) -> Self {
-        let Some(collector) = Collector::from_variables(variable) else {
-            return Self::default();
-        };
-        match Exporter::new(&collector, &service(), runtime.clone()) {
-            Ok(exporter) => {
-                layers.push(exporter.layer());
-                Self {
-                    exporter: Some((exporter, redacted_url(&collector.url))),
+    fn with_exporters(layers: &mut Layers, mut metrics: MetricsLayer, is_server: bool, runtime: &Handle) -> Self {
+        let (mut telemetry, mut failed) = (Self::default(), None);
+        if let Some(collector) = Collector::from_variables(variable) {
+            match Exporter::new(&collector, &service(), runtime.clone()) {
+                Ok(exporter) => {
+                    layers.push(exporter.layer());
+                    telemetry.exporter = Some((exporter, collector));
+                }
+                Err(error) => {
+                    failed = Some(collector.variable);
+                    warn(&format!("spans are not exported ({}): {error}", collector.variable));
                 }
             }
-            Err(error) => {
-                warn(&format!("spans are not exported ({}): {error}", collector.variable));
-                Self::default()
+        }
+        if let Some(collector) = Collector::of_metrics(variable) {
+            match MetricsExporter::new(&collector, &service(), runtime.clone()) {
+                Ok(exporter) => {
+                    metrics = metrics.with_sink(exporter.sink());
+                    telemetry.metrics = Some((exporter, collector));
+                }
+                // The same variable has one problem, which was reported.
+                Err(_) if failed == Some(collector.variable) => {}
+                Err(error) => warn(&format!("metrics are not exported ({}): {error}", collector.variable)),
             }
         }
+        if is_server || telemetry.metrics.is_some() {
+            layers.push(metrics.layer());
+        }
+        telemetry
     }
 
     #[cfg(not(feature = "otel"))]
-    fn with_exporter(_: &mut Vec<Box<dyn Layer<Registry> + Send + Sync>>, _: &Handle) -> Self {
+    fn with_exporters(layers: &mut Layers, metrics: MetricsLayer, is_server: bool, _: &Handle) -> Self {
+        if is_server {
+            layers.push(metrics.layer());
+        }
         Self::default()
     }
 }
@@ -93,10 +129,22 @@ impl Telemetry {
 #[cfg(feature = "otel")]
 impl Drop for Telemetry {
     fn drop(&mut self) {
-        if let Some((exporter, url)) = &self.exporter
-            && let Err(error) = exporter.shutdown()
-        {
-            warn(&format!("spans were not exported to {url}: {error}"));
+        let spans = self
+            .exporter
+            .as_ref()
+            .map(|(exporter, collector)| (exporter.shutdown(), collector));
+        let metrics = self
+            .metrics
+            .as_ref()
+            .map(|(exporter, collector)| (exporter.shutdown(), collector));
+        let mut failed = None;
+        for (kind, ended) in [("spans", spans), ("metrics", metrics)] {
+            let Some((Err(error), collector)) = ended else { continue };
+            // The same variable has one problem.
+            if failed.replace(collector.variable) != Some(collector.variable) {
+                let url = redacted_url(&collector.url);
+                warn(&format!("{kind} were not exported to {url}: {error}"));
+            }
         }
     }
 }

@@ -74,6 +74,8 @@ pub struct Settings {
     pub theme: Theme,
     /// Whether spans include message content.
     pub trace_content: bool,
+    /// Whether requests to models continue the trace, with the header `traceparent`.
+    pub trace_models: bool,
     /// Decides which tools may run.
     pub tools: ToolSettings,
     /// The instructions of the project.
@@ -104,6 +106,7 @@ impl Settings {
             history: choices.history.value,
             theme: choices.theme.value,
             trace_content: choices.trace_content.value,
+            trace_models: choices.trace_models.value,
             tools: choices.tools,
             context_files: choices.context_files,
             serve: choices.serve,

@@ -62,6 +62,7 @@ impl GuardedAgent {
         };
         let config = AgentConfig::new()
             .with_trace_content(settings.trace_content)
+            .with_trace_propagation(settings.trace_models)
             .with_retry(settings.retry())
             .with_open_questions(deciders.open_questions);
         Ok(Self {

@@ -165,6 +165,7 @@ mod tests {
             include_str!("../../../scripts/pgvector/requirements.txt"),
             include_str!("../../../scripts/embeddings/requirements.txt"),
             include_str!("../../../scripts/peers/requirements.txt"),
+            include_str!("../../../scripts/otel-collector/requirements.txt"),
         ] {
             let packages: Vec<_> = list.lines().filter(|line| !line.starts_with('#')).collect();
             assert!(!packages.is_empty());

@@ -44,12 +44,12 @@ const BUDGETS: &[Budget] = &[
     Budget {
         package: "agcore-tools",
         features: Some(&[]),
-        limit: 50,
+        limit: 51,
     },
     Budget {
         package: "agcore-tools",
         features: Some(&["schema"]),
-        limit: 95,
+        limit: 96,
     },
     Budget {
         package: "agcore-wire",

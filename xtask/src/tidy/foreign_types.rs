@@ -42,6 +42,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("agcore-store", &["serde"]),
     ("agcore-profile", &["serde", "serde_json", "uuid"]),
     ("agcore-prompt", &["serde", "serde_json"]),
+    ("agcore-trace", &["tracing"]),
     ("agcore-settings", &["clap", "regex", "serde"]),
     (
         "agcore-stream-json",

@@ -229,6 +229,14 @@ fn bundle(
     Ok(agent.builder(provider).build()?)
 }
 
+/// Adds the metrics of the agents to those of the server.
+fn with_metrics(builder: ServerBuilder) -> ServerBuilder {
+    match agcore_telemetry::installed_histograms() {
+        Some(histograms) => builder.with_metrics(move || histograms.to_text()),
+        None => builder,
+    }
+}
+
 fn server(
     config: ServeConfig,
     (bundle, flows): (RuntimeBundle, Vec<(String, FileFlowBuilder)>),
@@ -287,5 +295,5 @@ fn server(
     }
     builder = config.hooks.into_hooks().fold(builder, ServerBuilder::with_hook);
     let builder = config.origins.into_iter().fold(builder, ServerBuilder::with_origin);
-    builder.build().map_err(failure)
+    with_metrics(builder).build().map_err(failure)
 }

@@ -25,7 +25,7 @@ use super::{
     report::FolderReport,
     selection::Selection,
     sources::Sources,
-    table::{TRACE_CONTENT, file_settings, variables},
+    table::{TRACE_CONTENT, TRACE_MODELS, file_settings, variables},
     tools::ToolSettings,
 };
 use crate::{
@@ -63,6 +63,8 @@ pub struct Choices {
     pub theme: Chosen<Theme>,
     /// Whether spans include message content.
     pub trace_content: Chosen<bool>,
+    /// Whether requests to models continue the trace.
+    pub trace_models: Chosen<bool>,
     /// Decides which tools may run.
     pub tools: ToolSettings,
     /// The instructions of the project.
@@ -161,6 +163,7 @@ impl Choices {
             history: history(&sources)?,
             theme,
             trace_content: trace_content(args)?,
+            trace_models: switch_of(TRACE_MODELS)?,
             tools,
             context_files,
             serve: sources.setting(|file| file.serve.clone()),
@@ -323,9 +326,14 @@ fn trace_content(args: &SettingsOptions) -> Result<Chosen<bool>, SettingsError> 
         let origin = Origin::Option("--trace-content");
         return Ok(Chosen { value: true, origin });
     }
-    match process::variable(TRACE_CONTENT) {
+    switch_of(TRACE_CONTENT)
+}
+
+/// Returns the switch in a variable of the environment, which is off by default.
+fn switch_of(variable: &str) -> Result<Chosen<bool>, SettingsError> {
+    match process::variable(variable) {
         None => Ok(Chosen::default(false)),
-        Some(value) => parse_switch(&value, Origin::Environment(TRACE_CONTENT.to_owned())),
+        Some(value) => parse_switch(&value, Origin::Environment(variable.to_owned())),
     }
 }
 

@@ -50,6 +50,7 @@ impl Choices {
             switch("history", &self.history),
             Shown::new("theme", self.theme.value.as_str(), &self.theme.origin),
             switch("trace_content", &self.trace_content),
+            switch("trace_models", &self.trace_models),
             Shown::option("prices", self.prices.as_ref(), |prices| {
                 count(prices.len(), "model", "models")
             }),

@@ -12,6 +12,7 @@ pub const STORE: &str = "AGCORE_STORE";
 
 /// The variable that decides whether spans include message content.
 pub(super) const TRACE_CONTENT: &str = "AGCORE_TRACE_CONTENT";
+pub(super) const TRACE_MODELS: &str = "AGCORE_TRACE_MODELS";
 
 /// A setting and its names.
 #[derive(Debug)]
@@ -127,6 +128,10 @@ pub static SETTINGS: &[Setting] = &[
     Setting::new("trace_content").variables(&[Variable::environment_only(
         TRACE_CONTENT,
         "include message content in spans and log: on or off",
+    )]),
+    Setting::new("trace_models").variables(&[Variable::environment_only(
+        TRACE_MODELS,
+        "continue traces at model servers: on or off",
     )]),
     Setting::new("timeouts").in_file("[timeouts]"),
     Setting::new("retry").in_file("[retry]"),
