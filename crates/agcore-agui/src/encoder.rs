@@ -18,7 +18,7 @@ pub use error::{EncodeError, EncodeErrorKind};
 
 use std::collections::HashSet;
 
-use agcore_chat::Text;
+use agcore_chat::{FinishReason, Text};
 use serde_json::Value;
 
 use crate::{
@@ -78,6 +78,8 @@ pub struct Encoder {
     calls: Calls,
     subagents: Subagents,
     usage: RunUsage,
+    /// Why the newest reply of the run's own agents is not complete.
+    cut_off: Option<FinishReason>,
     changes: Changes,
 }
 
@@ -104,6 +106,7 @@ impl Encoder {
             calls: Calls::default(),
             subagents: Subagents::default(),
             usage: RunUsage::default(),
+            cut_off: None,
             changes: Changes::default(),
         }
     }

@@ -49,6 +49,8 @@ pub struct AguiEvent {
     members: Members,
     /// The members of agcore.
     own: Members,
+    /// The members for other protocols, which readers of AG-UI do not get.
+    kept: Members,
 }
 
 impl AguiEvent {
@@ -59,6 +61,7 @@ impl AguiEvent {
             subagent: None,
             members: Members::default(),
             own: Members::default(),
+            kept: Members::default(),
         }
     }
 
@@ -77,6 +80,12 @@ impl AguiEvent {
     /// Adds a member of agcore. `null` is never written.
     pub(crate) fn with_own(mut self, name: &'static str, value: impl Into<Value>) -> Self {
         set(&mut self.own, name, value.into());
+        self
+    }
+
+    /// Adds a member that stays in the log. `null` is never written.
+    pub(crate) fn with_kept(mut self, name: &'static str, value: impl Into<Value>) -> Self {
+        set(&mut self.kept, name, value.into());
         self
     }
 
@@ -115,6 +124,25 @@ impl AguiEvent {
     /// Returns a member of agcore, such as `status`.
     pub fn own_member(&self, name: &str) -> Option<&Value> {
         self.own.get(name)
+    }
+
+    /// Returns a member that stays in the log: no reader of AG-UI gets it, but other protocols that translate the log need it.
+    ///
+    /// The end of a run has `usage`, a [`Usage`](agcore_chat::Usage) with all counters, whatever the
+    /// [settings](crate::UsageFields) allow to send.
+    ///
+    /// ```
+    /// use agcore_agui::{Encoder, Format, Run};
+    ///
+    /// let mut encoder = Encoder::new("thread_1", "run_1");
+    /// encoder.push(Run::started().into())?;
+    /// let [end] = &encoder.push(Run::finished().into())?[..] else { panic!() };
+    /// assert!(end.kept_member("usage").is_some());
+    /// assert!(!end.to_json(Format::default()).contains("prompt_tokens"));
+    /// # Ok::<(), agcore_agui::EncodeError>(())
+    /// ```
+    pub fn kept_member(&self, name: &str) -> Option<&Value> {
+        self.kept.get(name)
     }
 
     /// Returns whether the event ends its run.

@@ -13,7 +13,7 @@ use crate::{
     conversation::{assistant::AssistantMessage, message::Message},
     cost::usage::{Usage, UsageTracker},
     fault::Fault,
-    reply::response::AnsweredBy,
+    reply::{finish::FinishReason, response::AnsweredBy},
     small_text::Text,
     tool::question::{Answer, Question, QuestionId},
 };
@@ -171,6 +171,8 @@ pub enum TextEvent {
 pub enum ModelEvent {
     /// The tokens of one reply.
     Usage(Box<Usage>),
+    /// The reply is not complete: a limit of tokens was reached, or a filter removed content.
+    CutOff(FinishReason),
     /// The call failed and will be retried.
     RetryScheduled {
         /// The number of the next attempt, from 1.

@@ -91,7 +91,12 @@ impl Encoder {
             TextEvent::Reasoning(delta) if self.settings.reasoning => {
                 self.replies.reasoning(reply, &delta, &mut self.ids, out);
             }
-            TextEvent::MessageComplete(message) => self.replies.complete(reply, &message, &mut self.ids, out),
+            TextEvent::MessageComplete(message) => {
+                if reply.speaker.owner.is_none() {
+                    self.cut_off = None;
+                }
+                self.replies.complete(reply, &message, &mut self.ids, out);
+            }
             // Arguments are sent as a whole when the call is requested: a stream that is restarted could not take them
             // back. Partial objects are a view of text that is sent already.
             _ => {}
@@ -155,6 +160,7 @@ impl Encoder {
                 let usage = self.usage.record(&reply.speaker, &usage);
                 self.replies.end_complete(&reply.speaker, Some(usage), fields, out);
             }
+            ModelEvent::CutOff(reason) if reply.speaker.owner.is_none() => self.cut_off = Some(reason),
             ModelEvent::AnsweredBy(who) => self.usage.answered_by(reply.speaker.clone(), who),
             ModelEvent::StreamRestarted { fault } => {
                 let end = TextEnd {

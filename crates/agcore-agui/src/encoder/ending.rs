@@ -1,6 +1,6 @@
 //! Encodes the end of a run.
 
-use agcore_chat::Text;
+use agcore_chat::{FinishReason, Text};
 use serde_json::{Value, json};
 
 use super::{Encoder, Phase, calls::CallError, replies::TextEnd, subagents::SubagentEnd};
@@ -98,6 +98,7 @@ impl Encoder {
         AguiEvent::new(EventType::RunFinished)
             .with("threadId", self.scope.thread.as_str())
             .with("runId", self.scope.run.as_str())
+            .with_own("finishReason", self.cut_off.as_ref().map(FinishReason::as_str))
     }
 
     fn with_usage(&self, event: AguiEvent, end: &RunEnd) -> AguiEvent {

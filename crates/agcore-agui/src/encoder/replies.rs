@@ -137,7 +137,11 @@ impl Replies {
             Some(text) => text.push_str(delta),
             text @ None => {
                 *text = Some(delta.to_owned());
-                out.push(new(EventType::TextMessageStart).with("role", "assistant"));
+                let start = new(EventType::TextMessageStart).with("role", "assistant");
+                out.push(match reply.is_refusal {
+                    true => start.with_kept("refusal", true),
+                    false => start,
+                });
             }
         }
         out.push(new(EventType::TextMessageContent).with("delta", delta));

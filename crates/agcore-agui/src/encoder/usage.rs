@@ -194,6 +194,7 @@ impl RunUsage {
         for (_, usage) in &self.sums {
             all.add(usage);
         }
+        let kept = bill.map_or_else(|| all.clone(), billed);
         let mut whole = bill.map_or_else(|| MessageUsage::from(&all), MessageUsage::from);
         whole.is_complete &= bill.is_some() || self.is_complete;
         whole.cost = cost.cloned().or(whole.cost);
@@ -212,8 +213,22 @@ impl RunUsage {
         } else {
             event.with("usage", entries)
         };
-        whole.add_cost(event, fields)
+        let kept = serde_json::to_value(&kept).unwrap_or_default();
+        whole.add_cost(event.with_kept("usage", kept), fields)
     }
+}
+
+/// Returns the counters of a bill.
+fn billed(bill: &UsageSummary) -> Usage {
+    let mut usage = Usage {
+        prompt_tokens: bill.input_tokens,
+        completion_tokens: bill.output_tokens,
+        total_tokens: bill.total_tokens,
+        ..Usage::default()
+    };
+    usage.prompt_tokens_details.cached_tokens = bill.cached_prompt_tokens;
+    usage.completion_tokens_details.reasoning_tokens = bill.reasoning_tokens;
+    usage
 }
 
 fn is_same(one: Option<&AnsweredBy>, other: Option<&AnsweredBy>) -> bool {

@@ -21,6 +21,8 @@ struct Stored {
     members: Members,
     #[serde(default, skip_serializing_if = "Members::is_empty")]
     own: Members,
+    #[serde(default, skip_serializing_if = "Members::is_empty")]
+    kept: Members,
 }
 
 impl Serialize for AguiEvent {
@@ -39,6 +41,8 @@ impl Serialize for AguiEvent {
             members: &'a Members,
             #[serde(skip_serializing_if = "Members::is_empty")]
             own: &'a Members,
+            #[serde(skip_serializing_if = "Members::is_empty")]
+            kept: &'a Members,
         }
         Borrowed {
             version: VERSION,
@@ -47,6 +51,7 @@ impl Serialize for AguiEvent {
             subagent: self.subagent.as_ref(),
             members: &self.members,
             own: &self.own,
+            kept: &self.kept,
         }
         .serialize(serializer)
     }
@@ -67,6 +72,7 @@ impl<'de> Deserialize<'de> for AguiEvent {
             subagent: stored.subagent,
             members: stored.members,
             own: stored.own,
+            kept: stored.kept,
         })
     }
 }

@@ -130,6 +130,9 @@ impl Machine {
         self.commit_pending(changes);
         make_ids_unique(&mut message, &mut self.history, &self.forgotten);
         changes.emit(|| TextEvent::MessageComplete(Arc::clone(&message)));
+        if let Some(reason @ (FinishReason::Length | FinishReason::ContentFilter)) = &finish {
+            changes.emit(|| ModelEvent::CutOff(reason.clone()));
+        }
         if let Some(usage) = usage {
             changes.emit(|| ModelEvent::Usage(Box::new(usage)));
         }
