@@ -92,6 +92,10 @@ const ABSENCES: &[Absence] = &[
     pure("agcore-webhook", Selected::All, Some(WASM)),
     pure("agcore-agui", Selected::All, None),
     pure("agcore-agui", Selected::All, Some(WASM)),
+    pure("agcore-openai", Selected::All, None),
+    pure("agcore-openai", Selected::All, Some(WASM)),
+    pure("agcore-ui-stream", Selected::All, None),
+    pure("agcore-ui-stream", Selected::All, Some(WASM)),
     // Programs that read the lines need neither agents nor a runtime.
     pure("agcore-stream-json", Selected::AllWithout("stream"), None),
     Absence {

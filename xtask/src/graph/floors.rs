@@ -37,6 +37,8 @@ pub(crate) const PLACES: &[(&str, Place)] = &[
     ("agcore-catalog", Place::Floor(3)),
     ("agcore-flow", Place::Floor(3)),
     ("agcore-telemetry", Place::Floor(3)),
+    ("agcore-openai", Place::Floor(3)),
+    ("agcore-ui-stream", Place::Floor(3)),
     ("agcore-agent", Place::Floor(4)),
     ("agcore-acp", Place::Floor(5)),
     ("agcore-flow-files", Place::Floor(5)),
