@@ -52,6 +52,7 @@
 //! | let users upload files for flows | [`ServerBuilder::with_files`] |
 //! | limit what tenants and users may use | [`ServerBuilder::with_quotas`] |
 //! | limit what clients may ask for | [`Limits`], [`BusyPolicy`] |
+//! | serve the clients of OpenAI | [`ServerBuilder::with_doors`] |
 //! | remove old runs, events, sessions and files | [`ServerBuilder::with_retention`], [`ServerBuilder::with_file_retention`] |
 //! | export or erase what the server keeps of a user | [`export_server_data`], [`erase_server_data`], [`export_files`], [`erase_files`] |
 //! | keep profiles and the catalog in the database | [`StoredProfiles`], [`StoredCatalog`], [`ServerBuilder::with_profiles`], [`ServerBuilder::with_catalog_reload`] |
@@ -112,7 +113,7 @@ pub use self::{
     problem::ProblemCode,
     server::{Server, ServerBuilder},
     service::SERVER_HOLD,
-    settings::{BusyPolicy, Limits, MediaSources, Unfinished},
+    settings::{BusyPolicy, DoorApprovals, DoorSettings, Limits, MediaSources, Unfinished},
     sharing::{Role, Sharing},
     stored::{
         ErasedServerData, SharedCatalog, StoredCatalog, StoredProfiles, UserProfile, erase_server_data,

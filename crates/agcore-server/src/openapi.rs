@@ -13,7 +13,7 @@ pub(crate) use self::{
     operation::{Answer, Content, Link, Method, Operation},
     parameter::Parameter,
     scope::{Described, Scope},
-    scoped::Scoped,
+    scoped::{Scoped, is_openai},
 };
 
 /// The description of the routes, for programs and for people.

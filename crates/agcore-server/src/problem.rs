@@ -1,5 +1,6 @@
 //! [`Problem`]: the JSON form of every error that the server answers with.
 
+use agcore_openai::ApiError;
 use axum::response::{IntoResponse, Response};
 use http::{HeaderValue, StatusCode, header};
 use schemars::JsonSchema;
@@ -11,6 +12,8 @@ pub(crate) struct Problem {
     code: ProblemCode,
     detail: String,
     retry_after: Option<u64>,
+    /// The same for the clients of OpenAI, if more is known than the code and the detail.
+    api: Option<Box<ApiError>>,
 }
 
 /// The body of a [`Problem`].
@@ -147,6 +150,7 @@ impl Problem {
             code,
             detail: detail.into(),
             retry_after,
+            api: None,
         }
     }
 
@@ -186,6 +190,34 @@ impl Problem {
             request_id,
         };
         serde_json::to_vec(&body).unwrap_or_default()
+    }
+}
+
+impl Problem {
+    /// Returns the problem in the shape of OpenAI.
+    pub(crate) fn to_api_error(&self) -> ApiError {
+        if let Some(api) = &self.api {
+            return ApiError::clone(api);
+        }
+        match self.code {
+            // The name that the clients of these APIs know.
+            ProblemCode::AgentNotFound => ApiError::new(404, "model_not_found", &*self.detail).with_param("model"),
+            code => ApiError::new(code.status(), code.as_str(), &*self.detail),
+        }
+    }
+}
+
+impl From<ApiError> for Problem {
+    fn from(error: ApiError) -> Self {
+        let code = match error.status() {
+            404 => ProblemCode::NotFound,
+            413 => ProblemCode::BodyTooLarge,
+            _ => ProblemCode::InvalidRequest,
+        };
+        Self {
+            api: Some(Box::new(error.clone())),
+            ..Self::new(code, error.to_string())
+        }
     }
 }
 

@@ -18,6 +18,7 @@ mod files;
 mod usage;
 mod catalog;
 mod operations;
+mod doors;
 mod table;
 
 use std::sync::Arc;

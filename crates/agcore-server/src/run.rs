@@ -3,6 +3,7 @@
 use agcore_chat::{Actor, Answer, Message, QuestionId, Text, ToolDefinition};
 use agcore_trace::TraceContext;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use crate::{flows::FlowInput, settings::BusyPolicy};
 
@@ -47,6 +48,12 @@ pub(crate) struct RunInput {
     /// restart adds spans to this trace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) trace: Option<RunTrace>,
+    /// The messages before, if the client sends the whole conversation with each run: they replace what the thread has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) history: Option<Vec<Message>>,
+    /// The data that the client gets back with the answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) note: Option<RunNote>,
     /// The hash of the body, if a delivery to a hook has started the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) delivery: Option<String>,
@@ -73,6 +80,20 @@ impl RunTrace {
     pub(crate) fn context(&self) -> Option<TraceContext> {
         TraceContext::from_headers([&self.parent], self.state.as_ref())
     }
+}
+
+/// The data of a client that it gets back with the answer of a run.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct RunNote {
+    /// The id of the answer that the run continues.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) previous: Option<String>,
+    /// Whether the client does not wait for the answer.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) background: bool,
+    /// Data of the client.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub(crate) metadata: Map<String, Value>,
 }
 
 /// An answer to a question of an earlier run.
@@ -113,6 +134,13 @@ impl RunInput {
     /// Returns whether this continues an earlier run.
     pub(crate) fn is_continuation(&self) -> bool {
         !self.answers.is_empty() || self.flow.as_ref().is_some_and(|flow| flow.place.is_some())
+    }
+
+    /// Returns whether this answers a question.
+    pub(crate) fn is_answer_to(&self, question: &str) -> bool {
+        let of_flow = self.flow.iter().flat_map(|flow| &flow.answers);
+        self.answers.iter().any(|given| given.question.0 == *question)
+            || of_flow.into_iter().any(|answer| answer.question == question)
     }
 
     /// Returns whether this gives the same answers as another input, at least one.

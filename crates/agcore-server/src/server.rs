@@ -35,7 +35,7 @@ use crate::{
         Admission, AgentEntry, Agents, FilePruning, GuardedStore, Leasing, NewBilling, Quotas, Schedules, Service,
         Webhooks, Work, new_id,
     },
-    settings::{BusyPolicy, Limits, Unfinished},
+    settings::{BusyPolicy, DoorSettings, Limits, Unfinished},
     sharing::Sharing,
     stored::{SharedCatalog, StoredCatalog},
     webhooks::{Hooks, IncomingHook, WebhookSender},
@@ -72,6 +72,7 @@ pub struct ServerBuilder {
     administrators: Vec<Arc<dyn AdminAuthenticator>>,
     sharing: Option<Sharing>,
     origins: Vec<String>,
+    doors: DoorSettings,
     limits: Limits,
     busy: BusyPolicy,
     encoder: EncoderSettings,
@@ -105,6 +106,7 @@ impl Server {
             administrators: Vec::new(),
             sharing: None,
             origins: Vec::new(),
+            doors: DoorSettings::default(),
             limits: Limits::default(),
             busy: BusyPolicy::default(),
             encoder: EncoderSettings::default(),
@@ -342,6 +344,7 @@ impl ServerBuilder {
                 authenticators: self.authenticators,
                 administrators: self.administrators,
                 origins: self.origins,
+                doors: self.doors,
             }),
         })
     }

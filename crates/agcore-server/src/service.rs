@@ -44,6 +44,7 @@ use std::sync::Arc;
 use crate::{
     auth::{AdminAuthenticator, Authenticator},
     openapi::Description,
+    settings::DoorSettings,
 };
 
 /// The state of all requests.
@@ -56,4 +57,6 @@ pub(crate) struct App {
     /// The origins of web pages that may use the server.
     pub(crate) origins: Vec<String>,
     pub(crate) description: Description,
+    /// How the doors for other protocols than AG-UI behave.
+    pub(crate) doors: DoorSettings,
 }

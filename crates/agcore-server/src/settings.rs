@@ -1,5 +1,9 @@
 //! [`Limits`] and [`BusyPolicy`]: limits of what clients may ask for.
 
+mod doors;
+
+pub use self::doors::{DoorApprovals, DoorSettings};
+
 use std::time::Duration;
 
 use agcore_files::FileKind;

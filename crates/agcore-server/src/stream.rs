@@ -104,6 +104,35 @@ impl EventStream {
         })
     }
 
+    /// Follows another run, which continues this one, in its place.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub(crate) async fn then(self, run: OwnedRun) -> Result<Self, SessionError> {
+        Self::new(self.service, run, self.format, self._permit).await
+    }
+
+    /// Returns the next events; none if a comment is due, `None` at the end.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub(crate) async fn next_events(&mut self) -> Result<Option<Vec<Arc<LogItem>>>, SessionError> {
+        while !self.is_over {
+            let mut items = self.read().await?;
+            items.retain(|item| item.seq > self.last);
+            if let Some(newest) = items.last() {
+                self.last = newest.seq;
+                self.is_over |= items.iter().any(|item| item.event.is_end());
+                self.quiet.since = self.service.clock.monotonic();
+                return Ok(Some(items));
+            }
+            if !self.is_over && !self.wait().await {
+                return Ok(Some(Vec::new()));
+            }
+        }
+        Ok(None)
+    }
+
     /// Returns the next frames; `None` at the end.
     async fn next_frames(&mut self) -> Result<Option<Bytes>, SessionError> {
         while !self.is_over {

@@ -42,7 +42,9 @@ pub use self::{
     file::permissions::{PermissionEntry, Subject},
     file::serve::hooks::{BusyName, EncodingName, IncomingHookEntry, PlaceEntry, VerifyName},
     file::serve::quotas::{QuotaEntry, QuotaScopeName, QuotaWindowName},
-    file::serve::{AdminEntry, JwtTable, LimitsTable, MediaName, RetentionTable, ServeTable, SharingTable},
+    file::serve::{
+        AdminEntry, ApprovalsName, JwtTable, LimitsTable, MediaName, RetentionTable, ServeTable, SharingTable,
+    },
     folder::{Folder, Wanted},
     mcp::{McpServers, NamedServer},
     model_limits::{LimitSetting, ModelLimits, timeout_advice, timeout_setting},

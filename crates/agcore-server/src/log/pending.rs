@@ -62,7 +62,7 @@ pub(super) fn is_preview(event: &StreamEvent) -> bool {
         EventKind::Text(TextEvent::PartialObject(_)) => false,
         EventKind::Text(text) => !matches!(text, TextEvent::MessageComplete(_)),
         EventKind::Tool(tool) => matches!(tool, ToolEvent::Progress { .. }),
-        EventKind::Model(model) => !matches!(model, ModelEvent::Usage(_)),
+        EventKind::Model(model) => !matches!(model, ModelEvent::Usage(_) | ModelEvent::CutOff(_)),
         // The turn that waits records the question for all.
         EventKind::Person(PersonEvent::Suspended(_)) => event.parent.is_some(),
         EventKind::Person(person) => !matches!(person, PersonEvent::Asked(_) | PersonEvent::Answered { .. }),

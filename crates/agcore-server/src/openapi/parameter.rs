@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 /// Describes the placeholders of paths.
-const PLACEHOLDERS: [(&str, &str); 13] = [
+const PLACEHOLDERS: [(&str, &str); 14] = [
     ("thread", "The id of the thread"),
     ("run", "The id of the run"),
     ("file", "The id of the file"),
@@ -12,6 +12,7 @@ const PLACEHOLDERS: [(&str, &str); 13] = [
     ("delivery", "The id of the message"),
     ("hook", "The id of the hook"),
     ("name", "The name of the agent"),
+    ("response", "The id of the response"),
     ("tenant", "The tenant"),
     ("user", "The user"),
     ("worker", "The id of the process"),

@@ -9,6 +9,29 @@ use super::{
 };
 use crate::problem::ProblemCode;
 
+/// Returns whether a path belongs to the APIs of OpenAI, whose errors have a shape of their own.
+pub(crate) fn is_openai(path: &str) -> bool {
+    path.starts_with("/v1/")
+}
+
+/// Returns the schema of errors in the shape of OpenAI.
+fn openai_error() -> Value {
+    json!({
+        "type": "object",
+        "required": ["error"],
+        "properties": {"error": {
+            "type": "object",
+            "required": ["message", "type", "param", "code"],
+            "properties": {
+                "message": {"type": "string"},
+                "type": {"type": "string"},
+                "param": {"type": ["string", "null"]},
+                "code": {"type": "string"},
+            },
+        }},
+    })
+}
+
 /// An operation with its scope. Only these become routes: there is no operation without a declared scope.
 pub(crate) struct Scoped<H> {
     pub(crate) scope: Scope,
@@ -77,10 +100,12 @@ impl<H> Scoped<H> {
         for answer in [&self.operation.answer].into_iter().chain(&self.operation.other) {
             responses.insert(answer.status.to_string(), answer.to_value(schemas));
         }
-        let problem = schemas.problem();
+        let content = match is_openai(self.operation.path) {
+            true => json!({"application/json": {"schema": openai_error()}}),
+            false => json!({"application/problem+json": {"schema": schemas.problem()}}),
+        };
         for code in self.all_problems(described) {
             let status = code.status().to_string();
-            let content = json!({"application/problem+json": {"schema": problem}});
             let entry = responses
                 .entry(status)
                 .or_insert_with(|| json!({"description": "", "content": content}));

@@ -55,7 +55,12 @@ pub(super) async fn follow(
 
 /// Returns a stream as an answer.
 pub(super) fn response(stream: EventStream) -> Response {
-    let mut response = Body::from_stream(stream.frames()).into_response();
+    sse(Body::from_stream(stream.frames()))
+}
+
+/// Returns server-sent events as an answer.
+pub(super) fn sse(body: Body) -> Response {
+    let mut response = body.into_response();
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
     headers.insert(

@@ -11,7 +11,7 @@ use axum::{
 use http::{HeaderMap, HeaderName, HeaderValue, header};
 use tracing::Instrument;
 
-use crate::{problem::Problem, service::App, span};
+use crate::{openapi::is_openai, problem::Problem, service::App, span};
 
 /// The header with the id of a request, in both directions.
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -28,12 +28,21 @@ pub(super) async fn observe(State(app): State<Arc<App>>, request: Request, next:
     let id = given_id(request.headers()).unwrap_or_else(|| app.service.new_id("req"));
     let span = span::request(&method, route, &id);
     span::continue_trace(&span, request.headers());
+    let is_openai = is_openai(request.uri().path());
     let mut response = next.run(request).instrument(span.clone()).await;
     let status = response.status().as_u16();
     span::answered(&span, status);
     app.service.metrics.request(&method, route, status);
     if let Some(problem) = response.extensions_mut().remove::<Problem>() {
-        *response.body_mut() = Body::from(problem.to_json(Some(id.clone())));
+        let body = match is_openai {
+            true => {
+                let kind = HeaderValue::from_static("application/json");
+                response.headers_mut().insert(header::CONTENT_TYPE, kind);
+                problem.to_api_error().to_value().to_string().into_bytes()
+            }
+            false => problem.to_json(Some(id.clone())),
+        };
+        *response.body_mut() = Body::from(body);
         response.headers_mut().remove(header::CONTENT_LENGTH);
     }
     add_headers(response.headers_mut(), &id);

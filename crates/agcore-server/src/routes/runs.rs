@@ -137,7 +137,12 @@ async fn run_as(
 }
 
 /// Starts a run, or continues one that waits for answers.
-async fn begin(app: &App, actor: &Actor, agent: Option<String>, mut input: RunAgentInput) -> Result<OwnedRun, Problem> {
+pub(super) async fn begin(
+    app: &App,
+    actor: &Actor,
+    agent: Option<String>,
+    mut input: RunAgentInput,
+) -> Result<OwnedRun, Problem> {
     let service = &app.service;
     let agent = match agent {
         Some(agent) => Some(agent),

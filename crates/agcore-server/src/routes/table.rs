@@ -1,6 +1,7 @@
 //! The table of routes: the method, path and handler of each, and its part of the document.
 
 mod bodies;
+mod doors;
 
 use std::sync::Arc;
 
@@ -35,6 +36,7 @@ pub(super) fn routes() -> Vec<Route> {
     all.extend(Scope::User.of(schedules_of_users()));
     all.extend(Scope::User.of(webhooks_of_users()));
     all.extend(Scope::User.of(reports()));
+    all.extend(Scope::User.of(doors::routes(&START)));
     all.extend(Scope::Public.of(vec![deliveries()]));
     all.extend(Scope::Administrator.of(admin::table::of_tenants()));
     all.extend(Scope::Operator.of(admin::table::of_operators()));

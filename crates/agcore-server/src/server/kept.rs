@@ -11,6 +11,7 @@ use super::ServerBuilder;
 use crate::{
     auth::AdminAuthenticator,
     service::Quotas,
+    settings::DoorSettings,
     webhooks::{IncomingHook, WebhookSender},
 };
 
@@ -79,6 +80,20 @@ impl ServerBuilder {
     /// Their credentials differ from those of users: each kind is refused by the routes of the other.
     pub fn with_administrators(mut self, authenticator: Arc<dyn AdminAuthenticator>) -> Self {
         self.administrators.push(authenticator);
+        self
+    }
+
+    /// Sets how the APIs of OpenAI behave: what happens to calls that need the approval of a person, and whether clients see the
+    /// work of an agent. They are always served.
+    ///
+    /// ```
+    /// use agcore_server::{DoorApprovals, DoorSettings, Server};
+    ///
+    /// let doors = DoorSettings::new().with_approvals(DoorApprovals::Wait);
+    /// let builder = Server::builder().with_doors(doors);
+    /// ```
+    pub fn with_doors(mut self, doors: DoorSettings) -> Self {
+        self.doors = doors;
         self
     }
 }

@@ -240,7 +240,13 @@ impl Service {
                 session.abandon_turn().await?;
                 session.save().await?;
             }
-            return Ok(Some(session.turn(message)));
+            return Ok(Some(match input.history {
+                None => session.turn(message),
+                Some(mut messages) => {
+                    messages.push(message);
+                    session.turn(messages)
+                }
+            }));
         }
         let questions = session.questions().await;
         let is_answer = |id| questions.iter().any(|question| question.id == id);

@@ -35,6 +35,7 @@ mod lease_margin;
 mod lifecycle;
 mod limits;
 mod models;
+mod openai;
 mod outage;
 #[cfg(unix)]
 mod pauses;
@@ -56,6 +57,7 @@ mod state;
 mod subagents;
 mod tenants;
 mod tool_outage;
+mod ui_stream;
 mod upgrades;
 #[cfg(feature = "http-sender")]
 mod webhooks;

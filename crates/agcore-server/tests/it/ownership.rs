@@ -6,6 +6,7 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use agcore_chat::{Actor, SystemClock};
 use agcore_files::LocalStorage;
+use agcore_openai::{CallId, ResponseId};
 use agcore_schedule::InMemorySchedules;
 use agcore_server::{WebhookMessage, WebhookSender};
 use agcore_session::quota::{InMemoryQuotas, QuotaDefaults};
@@ -25,12 +26,13 @@ use crate::{
 const THREADS: [&str; 3] = ["done", "asking", "live"];
 
 /// The placeholders of ids in the requests of the walk.
-const NAMES: [&str; 6] = ["{t}", "{q}", "{f}", "{s}", "{w}", "{d}"];
+const NAMES: [&str; 8] = ["{t}", "{q}", "{f}", "{s}", "{w}", "{d}", "{r}", "{c}"];
 
 /// The way in which an operation is tried with ids of another user.
 enum Case {
     /// Requests that name a thread `{t}`, a question `{q}`, a file `{f}`, a schedule `{s}`, a webhook `{w}` or a message to
-    /// it `{d}`, each with a body.
+    /// it `{d}`, a response of OpenAI `{r}`, or
+    /// a call of one `{c}`, each with a body.
     Ids(&'static [(&'static str, Option<&'static str>)]),
     /// The same, for operations that create a thread if no user has one with this id.
     Starts(&'static [(&'static str, Option<&'static str>)]),
@@ -62,6 +64,16 @@ const RESUME: &str = r#"{"threadId":"{t}","runId":"r9","messages":[],"resume":[{
 const SCHEDULED: &str = r#"{"timing":{"cron":"0 9 * * *"},"input":{"messages":[{"id":"x","role":"user","content":"Hello"}],"forwardedProps":{"files":["{f}"]}}}"#;
 const HOOK: &str = r#"{"url":"https://example.com/other"}"#;
 const FILE: &str = r#"{"threadId":"new-{f}","runId":"r1","messages":[{"id":"x","role":"user","content":"Hello"}],"forwardedProps":{"files":["{f}"]}}"#;
+
+const CHAT: &str = r#"{"model":"ada","messages":[{"role":"user","content":"Hello"}],"metadata":{"thread_id":"{t}"}}"#;
+const PREVIOUS: &str = r#"{"model":"ada","input":"Hello","previous_response_id":"{r}"}"#;
+const OUTPUT: &str = r#"{"model":"ada","input":[{"type":"function_call_output","call_id":"{c}","output":"x"}]}"#;
+const RESULT: &str = r#"{"model":"ada","messages":[{"role":"tool","tool_call_id":"{c}","content":"x"}]}"#;
+
+const UI: &str = r#"{"id":"{t}","messages":[{"id":"x","role":"user","parts":[{"type":"text","text":"Hello"}]}]}"#;
+
+/// The bodies that create a thread if no user has one with the id.
+const CREATING: [&str; 5] = [SAME, OTHER, NEW, CHAT, UI];
 
 /// Returns how an operation is tried; `None` if it is not known here, which fails the test.
 fn case(operation: &str) -> Option<Case> {
@@ -128,9 +140,28 @@ fn case(operation: &str) -> Option<Case> {
         }
         _ => {
             return webhook_case(operation)
+                .or_else(|| openai_case(operation))
                 .or_else(|| report_case(operation))
                 .or_else(|| administrators::case(operation));
         }
+    })
+}
+
+fn openai_case(operation: &str) -> Option<Case> {
+    Some(match operation {
+        "POST /v1/chat/completions" => Case::Starts(&[
+            ("/v1/chat/completions", Some(CHAT)),
+            ("/v1/chat/completions", Some(RESULT)),
+        ]),
+        "POST /v1/responses" => Case::Ids(&[("/v1/responses", Some(PREVIOUS)), ("/v1/responses", Some(OUTPUT))]),
+        "GET /v1/responses/{response}" => Case::Ids(&[("/v1/responses/{r}", None)]),
+        "POST /v1/responses/{response}/cancel" => Case::Ids(&[("/v1/responses/{r}/cancel", Some("{}"))]),
+        "POST /api/v1/agent/ui" => Case::Starts(&[("/api/v1/agent/ui", Some(UI))]),
+        // Without an active run of the user there is nothing, also if another user has the thread.
+        "GET /api/v1/agent/ui/{thread}/stream" => Case::Lists("/api/v1/agent/ui/live/stream", None),
+        "GET /v1/models" => Case::Lists("/v1/models", None),
+        "GET /v1/models/{name}" => Case::Lists("/v1/models/ada", None),
+        _ => return None,
     })
 }
 
@@ -293,6 +324,10 @@ impl Fixture {
     }
 
     async fn ask(&self, request: Request, token: &str, ids: [&str; 6]) -> Answer {
+        let response = ResponseId::new(ids[0], "r1").encode();
+        let call = CallId::new(ids[0], "secret-call").encode();
+        let [thread, question, file, schedule, webhook, message] = ids;
+        let ids = [thread, question, file, schedule, webhook, message, &response, &call];
         let fill = |text: &str| {
             NAMES
                 .iter()
@@ -334,8 +369,11 @@ impl Fixture {
             {
                 continue;
             }
-            known.assert_problem(404, "not_found");
-            if body.is_none_or(|body| ![SAME, OTHER, NEW].contains(&body)) {
+            match path.starts_with("/v1/") {
+                true => known.assert_openai_error(404, "not_found"),
+                false => known.assert_problem(404, "not_found"),
+            }
+            if body.is_none_or(|body| !CREATING.contains(&body)) {
                 let unknown = self
                     .ask(
                         request,
@@ -388,7 +426,7 @@ fn requests_of(operation: &str) -> Vec<Request> {
         }],
         Some(Case::Ids(requests)) => requests.iter().map(|(path, body)| request(path, *body)).collect(),
         Some(Case::Starts(requests)) => {
-            let creates = |body: &str| [SAME, OTHER, NEW].contains(&body);
+            let creates = |body: &str| CREATING.contains(&body);
             let start = |(path, body): &(&'static str, Option<&'static str>)| Request {
                 creates: body.is_some_and(creates),
                 ..request(path, *body)

@@ -275,6 +275,23 @@ impl Answer {
     }
 }
 
+impl Answer {
+    /// Asserts that the answer is an error in the shape of OpenAI with this code.
+    #[track_caller]
+    pub(crate) fn assert_openai_error(&self, status: u16, code: &str) {
+        assert_eq!(self.status.as_u16(), status, "{}", self.text);
+        assert_eq!(self.headers["content-type"], "application/json", "{}", self.text);
+        let error = &self.json()["error"];
+        assert_eq!(error["code"], code, "{}", self.text);
+        assert!(
+            error["message"].is_string() && error["type"].is_string(),
+            "{}",
+            self.text
+        );
+        assert_eq!(self.headers.contains_key("retry-after"), matches!(status, 429 | 503));
+    }
+}
+
 impl Events {
     /// Returns the next event; `None` at the end of the stream.
     pub(crate) async fn next(&mut self) -> Option<Event> {

@@ -1,7 +1,7 @@
 //! Answers to the questions of runs that wait for a person.
 
 use agcore_agui::{AnswerError, ResumeEntry, RunAgentInput};
-use agcore_chat::{Actor, Question, ToolDefinition};
+use agcore_chat::{Actor, Question, ToolDefinition, ToolMessage};
 use agcore_session::{Approval, ApprovalStatus, Run, RunFilter, RunStatus};
 
 use super::{
@@ -12,7 +12,7 @@ use super::{
 use crate::{
     flows::{FlowAnswer, FlowInput, FlowPlace, FlowQuestion, FlowValues},
     problem::{Problem, ProblemCode},
-    run::{GivenAnswer, RunInput},
+    run::{GivenAnswer, RunInput, RunNote},
     service::{
         owned::OwnedRun,
         state::{Service, check_id},
@@ -64,6 +64,7 @@ impl Service {
         let before = waiting.or(runs.last()).and_then(input_of).unwrap_or_default();
         let agent = agent.or(Some(before.agent).filter(|agent| !agent.is_empty()));
         input.tools = results::tools(answers.tools, before.tools, &approvals);
+        input.note = answers.note;
         self.start_locked(NewRun {
             actor: actor.clone(),
             thread: thread.to_owned(),
@@ -88,6 +89,8 @@ pub(crate) struct GivenAnswers {
     pub(crate) tools: Vec<ToolDefinition>,
     /// The state that the client has sent.
     pub(crate) state: Option<NewState>,
+    /// The data that the client gets back with the answer.
+    pub(crate) note: Option<RunNote>,
 }
 
 impl GivenAnswers {
@@ -101,7 +104,27 @@ impl GivenAnswers {
             results: input.newest_tool_results().into_iter().map(CallResult::new).collect(),
             tools: input.tools.clone(),
             state: NewState::of(input)?,
+            note: None,
         })
+    }
+
+    /// Takes the results of calls that a client has run, with the tools that it offers.
+    pub(crate) fn of_results(results: &[ToolMessage], tools: Vec<ToolDefinition>, note: Option<RunNote>) -> Self {
+        Self {
+            entries: Vec::new(),
+            results: results.iter().map(CallResult::new).collect(),
+            tools,
+            state: None,
+            note,
+        }
+    }
+
+    /// Takes answers to questions.
+    pub(crate) fn of_entries(entries: Vec<ResumeEntry>) -> Self {
+        Self {
+            entries,
+            ..Self::default()
+        }
     }
 
     /// Returns whether the input begins a run of its own.

@@ -55,6 +55,33 @@ impl Service {
         })
     }
 
+    /// Returns the run of a client that sends its whole conversation with each message.
+    ///
+    /// # Errors
+    /// `invalid_request` if a message has media that the server does not accept, and `agent_not_found`.
+    pub(crate) fn run_of_conversation(
+        &self,
+        (actor, thread, run): (&Actor, String, String),
+        agent: Option<String>,
+        input: RunInput,
+    ) -> Result<NewRun, Problem> {
+        let messages = input.history.iter().flatten().chain(&input.message);
+        for message in messages {
+            match message {
+                Message::Tool(result) => media::check_content(&result.content, self.limits.media)?,
+                message => media::check(message, self.limits.media)?,
+            }
+        }
+        Ok(NewRun {
+            actor: actor.clone(),
+            thread,
+            run,
+            agent,
+            input,
+            values: FlowValues::default(),
+        })
+    }
+
     /// Returns where files are kept.
     ///
     /// # Errors

@@ -63,6 +63,10 @@ pub struct ServeTable {
     pub retention: RetentionTable,
     /// Where images in messages may come from.
     pub media: Option<MediaName>,
+    /// The treatment of questions that clients of OpenAI cannot answer.
+    pub openai_approvals: Option<ApprovalsName>,
+    /// Whether clients of OpenAI see calls of the agent's tools.
+    pub openai_work: Option<bool>,
     /// The table `[serve.jwt]`.
     pub jwt: Option<JwtTable>,
     /// The tables `[[serve.admins]]`.
@@ -92,6 +96,16 @@ pub enum MediaName {
     Public,
     /// Also from private networks.
     Any,
+}
+
+/// The treatment of questions that a client cannot answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ApprovalsName {
+    /// Refuses them, and explains that to the model.
+    Refuse,
+    /// Lets the request wait until somebody answers.
+    Wait,
 }
 
 /// Limits; those that are missing keep their defaults.

@@ -1,0 +1,114 @@
+//! `POST /v1/chat/completions`.
+
+use std::sync::Arc;
+
+use agcore_chat::Actor;
+use agcore_openai::{ChatAnswer, ChatCompletionRequest, ChatStream, ReplyEvent, RequestLimits, RunReader};
+use axum::{
+    Extension, Json,
+    body::Body,
+    extract::State,
+    response::{IntoResponse, Response},
+};
+use bytes::Bytes;
+use futures_util::stream;
+use http::HeaderMap;
+use serde_json::Value;
+
+use super::{
+    conversation::{Asked, begin, run_id},
+    outcome::{error_of, final_error},
+};
+use crate::{
+    problem::Problem,
+    routes::{
+        body,
+        doors::answering::{Answering, Progress},
+        events,
+    },
+    run::RunNote,
+    service::App,
+};
+
+/// The member of `metadata` that names the thread.
+const THREAD: &str = "thread_id";
+
+/// `POST /v1/chat/completions`: starts a run with a whole conversation, and answers with its texts.
+pub(in crate::routes) async fn complete(
+    State(app): State<Arc<App>>,
+    Extension(actor): Extension<Actor>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Problem> {
+    let service = &app.service;
+    let read = body::read(&headers, body, &service.limits, &*service.clock).await?;
+    let limits = RequestLimits::new().with_max_bytes(service.limits.max_body_bytes);
+    let request = ChatCompletionRequest::from_slice(&read, &limits)?;
+    // Before anything is started: the name may be that of a model of another vendor.
+    let model = service.agents.choose(Some(&request.model))?.name.clone();
+    let thread = request.metadata.get(THREAD).and_then(Value::as_str).map(str::to_owned);
+    let tools: Vec<String> = request.tools.iter().map(|tool| tool.name.clone()).collect();
+    let asked = Asked {
+        agent: Some(request.model),
+        conversation: request.conversation,
+        tools: request.tools,
+        thread,
+        is_whole: true,
+        run: run_id(&app, &actor, &headers, "chatcmpl")?,
+        note: RunNote {
+            metadata: request.metadata,
+            ..RunNote::default()
+        },
+    };
+    let permit = service.open_stream(&actor)?;
+    let run = begin(&app, &actor, asked).await?;
+    let reader = match app.doors.shows_work {
+        true => RunReader::new().showing_work(tools),
+        false => RunReader::new(),
+    };
+    let (id, thread) = (run.run.clone(), run.thread.clone());
+    let answering = Answering::new(&app, &actor, run, reader, permit).await?;
+    if request.stream {
+        let chat = ChatStream::new(id, model, thread).with_usage(request.include_usage);
+        return Ok(streamed(answering, chat));
+    }
+    whole(answering, ChatAnswer::new(id, model, thread)).await
+}
+
+async fn whole(mut answering: Answering, mut answer: ChatAnswer) -> Result<Response, Problem> {
+    loop {
+        match answering.next().await? {
+            Progress::Part(part) => {
+                answer.push(&part);
+                if let ReplyEvent::End(end) = &part
+                    && let Some(error) = error_of(&end.outcome)
+                {
+                    return Ok(final_error(&error));
+                }
+            }
+            Progress::Quiet => {}
+            Progress::Over => return Ok(Json(answer.to_value()).into_response()),
+        }
+    }
+}
+
+fn streamed(answering: Answering, chat: ChatStream) -> Response {
+    let frames = stream::unfold(Some((answering, chat)), |state| async move {
+        let (mut answering, mut chat) = state?;
+        loop {
+            let frames = match answering.next().await {
+                Ok(Progress::Part(part)) => chat.push(&part),
+                Ok(Progress::Quiet) => agcore_agui::sse_comment("keep-alive"),
+                Ok(Progress::Over) => return None,
+                Err(problem) => return Some((Ok(ChatStream::error(&problem.to_api_error()).into()), None)),
+            };
+            if !frames.is_empty() {
+                return Some((
+                    Ok::<_, std::convert::Infallible>(Bytes::from(frames)),
+                    Some((answering, chat)),
+                ));
+            }
+        }
+    });
+    events::sse(Body::from_stream(frames))
+}
