@@ -73,6 +73,10 @@ Not part of ci:
   acp-clients               drives `agcore acp` with the clients of the Agent Client Protocol of npm and PyPI
   otel-collector            compares the spans and metrics of `agcore serve` with the names that
                             OpenTelemetry publishes; installs its packages into the target folder
+  openai-clients            runs conversations of the packages of OpenAI for Python and Node, and of
+                            LiteLLM, with `agcore serve`; installs them into the target folder
+  ui-clients                runs chats of the package `ai` of npm, versions 5 to 7, with
+                            `agcore serve`; installs them into the target folder
   api-fuzz                  sends random requests to `agcore serve`, made by schemathesis from
                             its OpenAPI document; installs it into the target folder
 
@@ -108,6 +112,8 @@ pub(crate) enum Command {
     AguiClients,
     AcpClients,
     OtelCollector,
+    OpenAiClients,
+    UiClients,
     Pgvector,
     Catalog { wheels: Vec<PathBuf> },
     Fuzz { target: Option<String>, time: Duration },
@@ -219,6 +225,8 @@ fn by_name(command: &str, mut rest: Rest) -> Result<Command, lexopt::Error> {
         "agui-clients" => return rest.nothing().map(|()| Command::AguiClients),
         "acp-clients" => return rest.nothing().map(|()| Command::AcpClients),
         "otel-collector" => return rest.nothing().map(|()| Command::OtelCollector),
+        "openai-clients" => return rest.nothing().map(|()| Command::OpenAiClients),
+        "ui-clients" => return rest.nothing().map(|()| Command::UiClients),
         "agui-schemas" => return rest.nothing().map(|()| Command::AguiSchemas),
         "pgvector" => return rest.nothing().map(|()| Command::Pgvector),
         "mcp-sdks" => return rest.nothing().map(|()| Command::McpSdks),
@@ -301,6 +309,8 @@ mod tests {
         check("agui-clients", Command::AguiClients);
         check("acp-clients", Command::AcpClients);
         check("otel-collector", Command::OtelCollector);
+        check("openai-clients", Command::OpenAiClients);
+        check("ui-clients", Command::UiClients);
         check("api-fuzz", Command::ApiFuzz);
         check("mcp-conformance", Command::McpConformance);
         check("mcp-sdks", Command::McpSdks);

@@ -237,6 +237,19 @@ fn with_metrics(builder: ServerBuilder) -> ServerBuilder {
     }
 }
 
+/// Returns the builder of a server without agents, with what every server has.
+fn beginning(config: &ServeConfig, sessions: &Sessions) -> ServerBuilder {
+    Server::builder()
+        .with_store(sessions.store())
+        .with_checkpoints(sessions.checkpoints())
+        .with_limits(config.limits.clone())
+        .with_retention(config.retention.rules)
+        .with_prune_pause(config.retention.pause)
+        .with_busy(config.busy)
+        .with_doors(config.doors)
+        .with_unfinished(config.unfinished)
+}
+
 fn server(
     config: ServeConfig,
     (bundle, flows): (RuntimeBundle, Vec<(String, FileFlowBuilder)>),
@@ -244,15 +257,7 @@ fn server(
     catalog: Option<&SharedCatalog>,
     sessions: &Sessions,
 ) -> Result<Server, Failure> {
-    let mut builder = Server::builder()
-        .with_agent(flows::AGENT, bundle, agent(settings))
-        .with_store(sessions.store())
-        .with_checkpoints(sessions.checkpoints())
-        .with_limits(config.limits)
-        .with_retention(config.retention.rules)
-        .with_prune_pause(config.retention.pause)
-        .with_busy(config.busy)
-        .with_unfinished(config.unfinished);
+    let mut builder = beginning(&config, sessions).with_agent(flows::AGENT, bundle, agent(settings));
     if let Some(sharing) = config.sharing {
         builder = builder.with_sharing(sharing);
     }

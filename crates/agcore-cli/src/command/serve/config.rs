@@ -7,8 +7,11 @@ use std::{
 };
 
 use agcore::{files::LocalStorage, llm::transport::http::Proxy, session::quota::QuotaDefaults};
-use agcore_server::{AdminTokens, BusyPolicy, HttpSender, JwtVerifier, Limits, MediaSources, Sharing, Unfinished};
-use agcore_settings::{BusyName, Chosen, LimitsTable, MediaName, Origin, QuotaEntry, ServeTable};
+use agcore_server::{
+    AdminTokens, BusyPolicy, DoorApprovals, DoorSettings, HttpSender, JwtVerifier, Limits, MediaSources, Sharing,
+    Unfinished,
+};
+use agcore_settings::{ApprovalsName, BusyName, Chosen, LimitsTable, MediaName, Origin, QuotaEntry, ServeTable};
 
 use super::{admins::admins, jwt, quotas::quota_defaults, retention::RetentionConfig, sharing::sharing};
 use crate::{
@@ -32,6 +35,7 @@ pub(super) struct ServeConfig {
     pub(super) proxies: Vec<IpAddr>,
     pub(super) origins: Vec<String>,
     pub(super) busy: BusyPolicy,
+    pub(super) doors: DoorSettings,
     pub(super) unfinished: Unfinished,
     pub(super) limits: Limits,
     pub(super) retention: RetentionConfig,
@@ -96,6 +100,7 @@ impl ServeConfig {
             proxies,
             origins,
             busy: busy(args.busy, table.busy),
+            doors: doors(&table),
             unfinished: unfinished(args),
             limits: limits(args, &table.limits, problems).with_media(media(table.media)),
             sharing: sharing(args, &table.sharing, problems),
@@ -200,6 +205,16 @@ fn busy(option: Option<Busy>, setting: Option<BusyName>) -> BusyPolicy {
         (Some(Busy::Interrupt), _) | (None, Some(BusyName::Interrupt)) => BusyPolicy::Interrupt,
         (Some(Busy::Refuse), _) | (None, Some(BusyName::Refuse) | None) => BusyPolicy::Refuse,
     }
+}
+
+fn doors(table: &ServeTable) -> DoorSettings {
+    let approvals = match table.openai_approvals {
+        Some(ApprovalsName::Wait) => DoorApprovals::Wait,
+        Some(ApprovalsName::Refuse) | None => DoorApprovals::Refuse,
+    };
+    DoorSettings::new()
+        .with_approvals(approvals)
+        .with_work(table.openai_work == Some(true))
 }
 
 fn media(setting: Option<MediaName>) -> MediaSources {
