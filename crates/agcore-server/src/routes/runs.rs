@@ -154,11 +154,13 @@ pub(super) async fn begin(
         let (thread, run) = (input.thread_id.clone(), input.run_id.clone());
         let (resuming, actor) = (Arc::clone(service), actor.clone());
         let resume = async move { resuming.resume(&actor, &thread, &run, agent, answers).await };
-        return service.carry_out(resume).await;
+        return service.carry_out(Box::pin(resume)).await;
     }
     let new = service.new_run(actor, agent, &input).await?;
     let starting = Arc::clone(service);
-    service.carry_out(async move { starting.start(new).await }).await
+    service
+        .carry_out(Box::pin(async move { starting.start(new).await }))
+        .await
 }
 
 pub(super) fn input_problem(error: RunInputError) -> Problem {

@@ -130,7 +130,8 @@ impl Service {
         }
         let opened = self.open_allowance(log, allowance).await;
         let attempt = match opened.map_err(AgentError::from) {
-            Ok(()) => self.run_turn(log, input).await,
+            // On the heap: the futures of all runs that wait would be as large.
+            Ok(()) => Box::pin(self.run_turn(log, input)).await,
             Err(error) => Err(error),
         };
         let attempt = match attempt {

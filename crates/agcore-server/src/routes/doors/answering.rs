@@ -144,7 +144,7 @@ impl Answering {
         let (resuming, actor, thread) = (Arc::clone(service), self.actor.clone(), self.run.thread.clone());
         let run = service.new_id("run");
         let resume = async move { resuming.resume(&actor, &thread, &run, None, answers).await };
-        match service.carry_out(resume).await {
+        match service.carry_out(Box::pin(resume)).await {
             Ok(run) => self.follow(run).await,
             // Somebody was faster.
             Err(problem) if problem.code() == ProblemCode::AlreadyAnswered => Ok(()),

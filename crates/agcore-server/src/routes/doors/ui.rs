@@ -126,7 +126,9 @@ async fn replace(app: &App, actor: &Actor, input: RunAgentInput) -> Result<Owned
         new.values = values;
     }
     let starting = Arc::clone(service);
-    service.carry_out(async move { starting.start(new).await }).await
+    service
+        .carry_out(Box::pin(async move { starting.start(new).await }))
+        .await
 }
 
 fn version(uri: &Uri) -> Result<UiVersion, Problem> {

@@ -78,6 +78,7 @@ impl Service {
             run,
             agent,
             input,
+            state: None,
             values: FlowValues::default(),
         })
     }

@@ -91,7 +91,9 @@ async fn start(app: &App, actor: &Actor, asked: Asked, message: Message) -> Resu
     let thread = asked.thread.unwrap_or_else(|| asked.run.clone());
     let new = service.run_of_conversation((actor, thread, asked.run), asked.agent, input)?;
     let starting = Arc::clone(service);
-    service.carry_out(async move { starting.start(new).await }).await
+    service
+        .carry_out(Box::pin(async move { starting.start(new).await }))
+        .await
 }
 
 /// Continues the run that has called the tools of the client.
@@ -136,5 +138,5 @@ async fn resume(app: &App, actor: &Actor, asked: Asked, results: Vec<ToolMessage
     let (resuming, actor, run) = (Arc::clone(service), actor.clone(), asked.run);
     let agent = asked.agent;
     let resume = async move { resuming.resume(&actor, &thread, &run, agent, answers).await };
-    service.carry_out(resume).await
+    service.carry_out(Box::pin(resume)).await
 }
