@@ -191,7 +191,33 @@ impl Rest {
     }
 }
 
+/// Returns a command that takes no arguments and is not a stage.
+fn alone(command: &str) -> Option<Command> {
+    Some(match command {
+        "book" => Command::Book,
+        "footprint" => Command::Footprint,
+        "mcp-conformance" => Command::McpConformance,
+        "api-fuzz" => Command::ApiFuzz,
+        "agui-clients" => Command::AguiClients,
+        "acp-clients" => Command::AcpClients,
+        "otel-collector" => Command::OtelCollector,
+        "openai-clients" => Command::OpenAiClients,
+        "ui-clients" => Command::UiClients,
+        "agui-schemas" => Command::AguiSchemas,
+        "pgvector" => Command::Pgvector,
+        "mcp-sdks" => Command::McpSdks,
+        "sdk-types" => Command::SdkTypes,
+        "help" => Command::Help,
+        "ci" => Command::Ci,
+        "nightly" => Command::Nightly,
+        _ => return None,
+    })
+}
+
 fn by_name(command: &str, mut rest: Rest) -> Result<Command, lexopt::Error> {
+    if let Some(command) = alone(command) {
+        return rest.nothing().map(|()| command);
+    }
     let stage = match command {
         "graph" => {
             let check = std::mem::take(&mut rest.check);
@@ -218,27 +244,11 @@ fn by_name(command: &str, mut rest: Rest) -> Result<Command, lexopt::Error> {
             let profile = rest.profile.take().unwrap_or_else(|| dist::PROFILE.to_owned());
             return rest.nothing().map(|()| Command::Dist { profile });
         }
-        "book" => return rest.nothing().map(|()| Command::Book),
-        "footprint" => return rest.nothing().map(|()| Command::Footprint),
-        "mcp-conformance" => return rest.nothing().map(|()| Command::McpConformance),
-        "api-fuzz" => return rest.nothing().map(|()| Command::ApiFuzz),
-        "agui-clients" => return rest.nothing().map(|()| Command::AguiClients),
-        "acp-clients" => return rest.nothing().map(|()| Command::AcpClients),
-        "otel-collector" => return rest.nothing().map(|()| Command::OtelCollector),
-        "openai-clients" => return rest.nothing().map(|()| Command::OpenAiClients),
-        "ui-clients" => return rest.nothing().map(|()| Command::UiClients),
-        "agui-schemas" => return rest.nothing().map(|()| Command::AguiSchemas),
-        "pgvector" => return rest.nothing().map(|()| Command::Pgvector),
-        "mcp-sdks" => return rest.nothing().map(|()| Command::McpSdks),
-        "sdk-types" => return rest.nothing().map(|()| Command::SdkTypes),
         "catalog" => {
             let wheels = rest.words()?.into_iter().map(PathBuf::from).collect();
             return Ok(Command::Catalog { wheels });
         }
-        "help" => return rest.nothing().map(|()| Command::Help),
-        "ci" => return rest.nothing().map(|()| Command::Ci),
         "quick" => return rest.at_most_one().map(|since| Command::Quick { since }),
-        "nightly" => return rest.nothing().map(|()| Command::Nightly),
         "fmt" => Stage::Fmt,
         "clippy" => Stage::Clippy,
         "docs" => Stage::Docs(Pages::Both),

@@ -137,6 +137,7 @@ async fn yields(count: usize) {
 }
 
 #[tokio::test]
+#[expect(clippy::disallowed_methods, reason = "chooses the size of the test")]
 async fn each_time_over_the_changes_of_clocks_starts_one_run() {
     match env::var_os("AGCORE_SOAK") {
         Some(_) => run(NIGHTS[0] - 80 * DAY, 334).await,

@@ -52,6 +52,9 @@ pub(super) struct Parts {
     pub(super) folder: ToolFolder,
 }
 
+/// Takes the change that a call has made.
+type EditsMade = Box<dyn Fn(&str) -> Option<FileEdit> + Send + Sync>;
+
 /// A session of the program that is open in an editor.
 pub(super) struct EditorSession {
     session: AgentSession,
@@ -61,7 +64,7 @@ pub(super) struct EditorSession {
     /// The mode in which the session was opened.
     start: PermissionMode,
     folder: ToolFolder,
-    made: Box<dyn Fn(&str) -> Option<FileEdit> + Send + Sync>,
+    made: EditsMade,
     settings: Settings,
     workbench: Workbench,
     /// The models that the server lists.
