@@ -1,5 +1,7 @@
 //! [`Telemetry`]: the log, the metrics, and the exporters of spans and metrics.
 
+#[cfg(feature = "otel")]
+use std::thread;
 use std::{
     io::{self, Write},
     sync::Arc,
@@ -10,7 +12,7 @@ use agcore_settings::LOG;
 #[cfg(feature = "otel")]
 use agcore_settings::vendor::redacted_url;
 #[cfg(feature = "otel")]
-use agcore_telemetry::{Collector, Exporter, MetricsExporter, Service};
+use agcore_telemetry::{Collector, ExportError, Exporter, MetricsExporter, Service};
 use agcore_telemetry::{Histograms, LogForm, LogLayer, MetricsLayer};
 use agcore_terminal::{process::variable, render::sanitized};
 use tokio::runtime::Handle;
@@ -129,23 +131,29 @@ impl Telemetry {
 #[cfg(feature = "otel")]
 impl Drop for Telemetry {
     fn drop(&mut self) {
-        let spans = self
-            .exporter
-            .as_ref()
-            .map(|(exporter, collector)| (exporter.shutdown(), collector));
-        let metrics = self
-            .metrics
-            .as_ref()
-            .map(|(exporter, collector)| (exporter.shutdown(), collector));
         let mut failed = None;
-        for (kind, ended) in [("spans", spans), ("metrics", metrics)] {
-            let Some((Err(error), collector)) = ended else { continue };
+        let mut report = |kind: &str, result: Result<(), ExportError>, collector: &Collector| {
+            let Err(error) = result else { return };
             // The same variable has one problem.
             if failed.replace(collector.variable) != Some(collector.variable) {
                 let url = redacted_url(&collector.url);
                 warn(&format!("{kind} were not exported to {url}: {error}"));
             }
-        }
+        };
+        // At the same time, so that the program waits for a collector that does not answer only once.
+        thread::scope(|scope| {
+            let metrics = self.metrics.as_ref().and_then(|(exporter, _)| {
+                let ending = move || exporter.shutdown();
+                thread::Builder::new().spawn_scoped(scope, ending).ok()
+            });
+            if let Some((exporter, collector)) = &self.exporter {
+                report("spans", exporter.shutdown(), collector);
+            }
+            if let Some((exporter, collector)) = &self.metrics {
+                let ended = metrics.and_then(|thread| thread.join().ok());
+                report("metrics", ended.unwrap_or_else(|| exporter.shutdown()), collector);
+            }
+        });
     }
 }
 

@@ -10,6 +10,7 @@ mod driver;
 use std::{fmt, pin::Pin, sync::Arc};
 
 use agcore_chat::StopCheck;
+use agcore_trace::CancelGuard;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
@@ -149,7 +150,9 @@ impl<S: FlowState> FlowRun<S> {
                 Err(error) => Err(error),
             }
         };
+        let guard = CancelGuard::new(&span);
         let result = work.instrument(span.clone()).await;
+        guard.finish();
         span::ended(&span, &result);
         if let Some(observer) = &observer {
             observer(&match &result {

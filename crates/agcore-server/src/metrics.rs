@@ -92,12 +92,12 @@ impl Metrics {
         self.deliveries.get_or_create(&DeliveryLabels { hook, outcome }).inc();
     }
 
-    /// Returns all numbers, with those of the program.
-    pub(crate) fn text(&self) -> String {
+    /// Returns all numbers, also those of the program if they may be seen.
+    pub(crate) fn text(&self, shows_more: bool) -> String {
         let mut text = String::new();
         // Writing to a string cannot fail.
         let _ = encode(&mut text, &self.registry);
-        if let Some(more) = &self.more {
+        if let Some(more) = self.more.as_ref().filter(|_| shows_more) {
             let end = text.rfind("# EOF").unwrap_or(text.len());
             text.insert_str(end, &more());
         }

@@ -64,7 +64,7 @@ pub(crate) fn worker_router(app: Arc<App>) -> Router {
     Router::new()
         .route("/health", routing::get(operations::health))
         .route("/ready", routing::get(operations::worker_ready))
-        .route("/metrics", routing::get(operations::metrics))
+        .route("/metrics", routing::get(operations::worker_metrics))
         .fallback(operations::route)
         .layer(middleware::from_fn_with_state(Arc::clone(&app), observe::observe))
         .with_state(app)

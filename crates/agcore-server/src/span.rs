@@ -110,9 +110,9 @@ pub(crate) fn run(job: &RunJob, trace: Option<&TraceContext>) -> Span {
     span
 }
 
-/// Creates the span of a message to a webhook, in the trace of the run that it is about.
-pub(crate) fn webhook(run: Option<&str>, trace: Option<&TraceContext>) -> Span {
-    let span = tracing::info_span!(
+/// Creates the span of a message to a webhook about a run.
+pub(crate) fn webhook(run: Option<&str>) -> Span {
+    tracing::info_span!(
         "webhook",
         otel.name = "POST webhook",
         otel.kind = "client",
@@ -121,11 +121,7 @@ pub(crate) fn webhook(run: Option<&str>, trace: Option<&TraceContext>) -> Span {
         http.request.method = "POST",
         http.response.status_code = Empty,
         agcore.run.id = run,
-    );
-    if let Some(trace) = trace {
-        set_parent(&span, trace);
-    }
-    span
+    )
 }
 
 /// Records the status of the answer of a receiver; `None` if there was none.

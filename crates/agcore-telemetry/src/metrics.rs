@@ -96,7 +96,6 @@ pub fn installed_histograms() -> Option<Arc<Histograms>> {
 
 /// Returns whether metrics use a span or an event.
 fn is_measured(metadata: &Metadata<'_>) -> bool {
-    // The event, and the question whether it is enabled.
     if metadata.target() == names::CHUNK {
         return true;
     }
@@ -137,7 +136,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Metrics {
         };
         if let Some(measured) = span.extensions().get::<Measured>() {
             let metric = &metric::CLIENT_TIME_PER_OUTPUT_CHUNK;
-            self.0.sinks.record(metric, seconds, &measured.labels(metric));
+            measured.with_labels(metric, None, |labels| self.0.sinks.record(metric, seconds, labels));
         }
     }
 
@@ -154,9 +153,9 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Metrics {
             names::INVOKE_WORKFLOW => &metric::WORKFLOW_DURATION,
             _ => &metric::CLIENT_OPERATION_DURATION,
         };
-        self.0
-            .sinks
-            .record(duration, took.as_secs_f64(), &measured.labels(duration));
+        measured.with_labels(duration, None, |labels| {
+            self.0.sinks.record(duration, took.as_secs_f64(), labels);
+        });
         if span.name() == names::CHAT {
             measured.visit_call(|metric, value, labels| self.0.sinks.record(metric, value, labels));
         }

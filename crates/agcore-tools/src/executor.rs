@@ -15,7 +15,7 @@ use crate::{
     execute::{BatchItem, Caller, DEFAULT_MAX_CONCURRENCY, DEFAULT_TIMEOUT, Engine, Gate, Outcomes, batch},
     layer::{
         Audit, BoxInvoke, EscapeControls, Invoke, Limit, MAX_TOOL_DATA_BYTES, MAX_TOOL_MEDIA_BYTES, Offload,
-        OffloadSettings, Redact, Redactor, Run, Statistics, Timeout, Truncate,
+        OffloadSettings, Redact, Redactor, Run, Statistics, Timeout, TraceContent, Truncate,
     },
     policy::ToolPolicy,
     registry::{RegisteredTool, ToolRegistry, ToolSnapshot, ToolView},
@@ -219,6 +219,7 @@ pub struct ExecutorBuilder {
     offload: Option<OffloadSettings>,
     audit: Option<Arc<dyn AuditSink>>,
     layers: Vec<Wrap>,
+    trace_content: bool,
 }
 
 /// Wraps a layer around a type-erased stack.
@@ -241,6 +242,7 @@ impl ExecutorBuilder {
             offload: None,
             audit: None,
             layers: Vec::new(),
+            trace_content: false,
         }
     }
 
@@ -340,12 +342,12 @@ impl ExecutorBuilder {
         // Each type-erased layer costs every call an allocation, so the usual stack has only one.
         let limits = (self.max_result_bytes, self.max_data_bytes, self.max_media_bytes);
         let invoke = if optional.is_empty() {
-            outer_layers(run, limits, self.audit)
+            outer_layers(run, limits, self.trace_content, self.audit)
         } else {
             let inner = optional
                 .into_iter()
                 .fold(BoxInvoke::new(run), |inner, wrap| wrap(inner));
-            outer_layers(inner, limits, self.audit)
+            outer_layers(inner, limits, self.trace_content, self.audit)
         };
         let engine = Engine {
             snapshot: self.snapshot,
@@ -382,12 +384,15 @@ fn wrap<S: Invoke + 'static>(layer: impl FnOnce(BoxInvoke) -> S + Send + 'static
 fn outer_layers(
     inner: impl Invoke + 'static,
     (text, data, media): (usize, usize, usize),
+    traced: bool,
     audit: Option<Arc<dyn AuditSink>>,
 ) -> Statistics<BoxInvoke> {
     let inner = Limit::new(inner).with_max_data_bytes(data).with_max_media_bytes(media);
     let inner = Truncate::new(EscapeControls::new(inner), text);
-    Statistics::new(match audit {
-        None => BoxInvoke::new(inner),
-        Some(sink) => BoxInvoke::new(Audit::new(inner, sink)),
+    Statistics::new(match (audit, traced) {
+        (None, false) => BoxInvoke::new(inner),
+        (None, true) => BoxInvoke::new(TraceContent::new(inner)),
+        (Some(sink), false) => BoxInvoke::new(Audit::new(inner, sink)),
+        (Some(sink), true) => BoxInvoke::new(Audit::new(TraceContent::new(inner), sink)),
     })
 }

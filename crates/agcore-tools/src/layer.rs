@@ -4,8 +4,8 @@
 //! Something that runs a call implements [`Invoke`]. A layer is an [`Invoke`] that wraps another one, which it receives
 //! as the first argument of its constructor, in the same way as the layers around a model in agcore-llm. An
 //! [executor](crate::ExecutorBuilder) builds this stack, from the inside out: [`Run`] (the tool itself), [`Timeout`],
-//! [`Redact`], [`Offload`], custom layers, [`Limit`], [`EscapeControls`], [`Truncate`], [`Audit`], [`Statistics`]. One stack serves
-//! all tools of the executor; the [`PreparedCall`] names the tool.
+//! [`Redact`], [`Offload`], custom layers, [`Limit`], [`EscapeControls`], [`Truncate`], [`TraceContent`]
+//! if it is enabled, [`Audit`], [`Statistics`]. One stack serves all tools of the executor; the [`PreparedCall`] names the tool.
 //!
 //! ```
 //! use std::sync::Arc;

@@ -31,9 +31,11 @@ mod names;
 mod context;
 mod propagate;
 mod value;
+mod guard;
 
 pub use self::{
     context::{MAX_STATE_BYTES, MAX_STATE_MEMBERS, TraceContext},
+    guard::CancelGuard,
     names::{AttributeName, CONVENTIONS, Kind, MetricName, attribute, metric, operation, span},
     propagate::{CAN_PROPAGATE, context_of, current, set_parent},
     value::{integer, record_list},

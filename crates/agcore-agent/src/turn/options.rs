@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use agcore_chat::ToolExecutor;
 use agcore_cycle::{LlmCycle, OutcomeRecorder, PauseFlag, TurnOptions};
-use agcore_tools::{ExecutorBuilder, ToolContext, ToolSnapshot, layer::TraceContent};
+use agcore_tools::{ExecutorBuilder, ToolContext, ToolSnapshot};
 
 use super::{
     handoff_state::HandoffState,
@@ -93,10 +93,9 @@ impl Segment<'_> {
         if let Some(sink) = &parts.audit {
             builder = builder.with_audit(Arc::clone(sink));
         }
-        let mut builder = builder.with_settings(&parts.config.tools);
-        if parts.config.trace_content {
-            builder = builder.with_layer(TraceContent::new);
-        }
+        let builder = builder
+            .with_settings(&parts.config.tools)
+            .with_trace_content(parts.config.trace_content);
         let executor = Arc::new(builder.build()?);
         Ok(match (&parts.tape, handoffs) {
             (Some(tape), Some(handoffs)) => Arc::new(TapeExecutor::new(Arc::clone(tape), executor, handoffs)),

@@ -3,6 +3,7 @@
 use std::{pin::pin, sync::Arc};
 
 use agcore_cycle::{AnswerKind, CompactionReport, LlmCycle, Observer, TurnInput, machine::Step};
+use agcore_trace::CancelGuard;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
@@ -79,6 +80,7 @@ pub(super) async fn run<S: AnswerKind>(
     };
     segment.prepare(conversation, &mut input).await?;
     let span = span::turn(session, &*conversation.agent);
+    let guard = CancelGuard::new(&span);
     let (mut input, mut answer) = (Some(input), Some(answer));
     let outcome = loop {
         let may_pause = !session.bundle.parts().members.is_empty();
@@ -95,15 +97,16 @@ pub(super) async fn run<S: AnswerKind>(
             turn.instrument(span.clone()).await
         };
         match outcome {
-            Ok(outcome) if S::is_paused(&outcome) => {
-                segment.hand_over(conversation)?;
-                segment.starts = false;
-            }
+            Ok(outcome) if S::is_paused(&outcome) => match segment.hand_over(conversation) {
+                Ok(()) => segment.starts = false,
+                Err(error) => break Err(error),
+            },
             outcome => break outcome,
         }
     };
-    leave(session, conversation).await;
+    guard.finish();
     span::record(&span, outcome.as_ref().map(S::report));
+    leave(session, conversation).await;
     outcome
 }
 

@@ -1,6 +1,6 @@
 //! The spans of a turn: names, attributes and nesting, following OpenTelemetry's conventions for generative AI.
 
-use std::sync::Arc;
+use std::{future::pending, sync::Arc};
 
 use agcore_agent::{AgentBuilder, AgentConfig, AgentSpec};
 use agcore_chat::{
@@ -16,10 +16,13 @@ use agcore_testkit::{
     scripted::{ScriptStep, ScriptedProvider},
     spans::{RecordedSpan, SpanLog},
 };
-use agcore_tools::{Permission, PermissionRules, Rule, RuleState, SuspendingApprover, ToolError, ToolRegistry, typed};
+use agcore_tools::{
+    NoArguments, Permission, PermissionRules, Rule, RuleState, SuspendingApprover, ToolError, ToolRegistry, typed,
+};
 use futures_util::{StreamExt, stream};
 use schemars::JsonSchema;
 use serde::Deserialize;
+use tokio::sync::Notify;
 
 #[derive(Deserialize, JsonSchema)]
 struct Add {
@@ -336,6 +339,85 @@ async fn content_of_tools_is_recorded_without_keys() {
         let shown = calls.iter().flat_map(|call| call.fields.values());
         assert!(shown.clone().any(|value| value.contains("[redacted]")));
         assert!(!shown.into_iter().any(|value| value.contains(KEY)));
+    }
+}
+
+#[tokio::test]
+async fn the_result_in_a_span_is_the_one_that_the_model_gets() {
+    let tools = ToolRegistry::new();
+    let escape = typed("escape", "Escapes.", |_: NoArguments| async { Ok("a\u{1b}b") });
+    let long = typed("long", "Is long.", |_: NoArguments| async { Ok("x".repeat(300_000)) });
+    let fail = typed("fail", "Fails.", |_: NoArguments| async {
+        Err::<String, _>(ToolError::failed("no sk-0123456789abcdefghijkl"))
+    });
+    tools.register(escape).unwrap();
+    tools.register(long).unwrap();
+    tools.register(fail).unwrap();
+    let calls = ["escape", "long", "fail"].map(|name| ToolCall::function(name, name, "{}"));
+    let bundle = AgentBuilder::new()
+        .with_provider(ScriptedProvider::new([
+            ScriptStep::calls(calls),
+            ScriptStep::text("Done"),
+        ]))
+        .with_tools(tools)
+        .with_config(AgentConfig::new().with_trace_content(true))
+        .with_clock(ManualClock::jumping())
+        .build()
+        .unwrap();
+    let log = SpanLog::new();
+    {
+        let _listening = log.listen();
+        bundle
+            .session("s-1", AgentSpec::new("ada", ""))
+            .turn("Go")
+            .await
+            .unwrap();
+    }
+    let spans = log.named("execute_tool");
+    let result = |name: &str| {
+        let span = spans
+            .iter()
+            .find(|span| span.field("gen_ai.tool.name") == Some(name))
+            .unwrap();
+        span.field("gen_ai.tool.call.result").unwrap()
+    };
+    assert_eq!(result("escape"), r#""a\\u{1b}b""#);
+    assert!(result("long").len() <= 64 * 1024, "{}", result("long").len());
+    assert!(result("long").contains("[truncated"));
+    assert_eq!(result("fail"), r#""no [redacted]""#);
+}
+
+#[tokio::test]
+async fn a_turn_that_is_dropped_is_no_success() {
+    let started = Arc::new(Notify::new());
+    let starting = Arc::clone(&started);
+    let tools = ToolRegistry::new();
+    let wait = typed("wait", "Waits.", move |_: NoArguments| {
+        starting.notify_one();
+        pending::<Result<String, ToolError>>()
+    });
+    tools.register(wait).unwrap();
+    let call = ToolCall::function("c1", "wait", "{}");
+    let bundle = AgentBuilder::new()
+        .with_provider(ScriptedProvider::new([ScriptStep::calls([call])]))
+        .with_tools(tools)
+        .with_clock(ManualClock::new())
+        .build()
+        .unwrap();
+    let log = SpanLog::new();
+    {
+        let _listening = log.listen();
+        let session = bundle.session("s-1", AgentSpec::new("ada", ""));
+        tokio::select! {
+            _ = session.turn("Go").into_future() => unreachable!("the tool does not end"),
+            () = started.notified() => {}
+        }
+    }
+    for name in ["invoke_agent", "execute_tool"] {
+        check(
+            &log.only(name),
+            &[("error.type", "cancelled"), ("otel.status_code", "ERROR")],
+        );
     }
 }
 

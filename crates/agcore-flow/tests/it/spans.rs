@@ -1,5 +1,7 @@
 //! The spans of a run and of its nodes.
 
+use std::future::{pending, ready};
+
 use agcore_chat::SystemClock;
 use agcore_flow::{END, FlowBuilder, NodeError, Step};
 use agcore_testkit::spans::SpanLog;
@@ -64,4 +66,24 @@ async fn a_failure_is_that_of_the_node_and_of_the_run() {
         // The text of the error may contain anything.
         assert!(span.fields.values().all(|value| !value.contains("no luck")), "{span:?}");
     }
+}
+
+#[tokio::test]
+async fn a_run_that_is_dropped_is_no_success() {
+    let log = SpanLog::new();
+    let flow = FlowBuilder::new("waits", SystemClock::new())
+        .with_node("wait", |_: u32, _| pending::<Result<Step<u32>, NodeError>>())
+        .with_edge("wait", END)
+        .build()
+        .unwrap();
+    {
+        let _listening = log.listen();
+        tokio::select! {
+            biased;
+            _ = flow.run(1).run() => unreachable!("the node does not end"),
+            () = ready(()) => {}
+        }
+    }
+    let run = log.only("invoke_workflow");
+    assert_eq!((run.field("error.type"), run.closed), (Some("cancelled"), true));
 }

@@ -26,7 +26,8 @@ use crate::{
 ///
 /// The span is named `chat {model}`, or `embeddings {model}`. It covers the call with all its retries and waits, and
 /// has the attributes of the [conventions] for inference spans (`gen_ai.request.*`, `gen_ai.response.*`,
-/// `gen_ai.usage.*`, `error.type`). The attribute `agcore.answered_by` states which of several providers answered.
+/// `gen_ai.usage.*`, `error.type`). Usage is that of all attempts together. The attribute `agcore.answered_by` states which of
+/// several providers answered.
 /// Messages, replies and users are recorded only with [`with_content`](Self::with_content).
 ///
 /// Spans are those of the crate `tracing`; without a subscriber they cost one check per call. The fields `otel.name`,

@@ -27,7 +27,10 @@ pub(super) async fn observe(State(app): State<Arc<App>>, request: Request, next:
     let route = route.as_ref().map(MatchedPath::as_str);
     let id = given_id(request.headers()).unwrap_or_else(|| app.service.new_id("req"));
     let span = span::request(&method, route, &id);
-    span::continue_trace(&span, request.headers());
+    // Nothing is read for a span that cannot continue the trace.
+    if agcore_trace::CAN_PROPAGATE && !span.is_disabled() {
+        span::continue_trace(&span, request.headers());
+    }
     let is_openai = is_openai(request.uri().path());
     let mut response = next.run(request).instrument(span.clone()).await;
     let status = response.status().as_u16();

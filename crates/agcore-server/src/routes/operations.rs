@@ -50,10 +50,20 @@ pub(super) async fn worker_ready(State(app): State<Arc<App>>) -> Result<Json<Val
     })))
 }
 
-/// `GET /metrics`: what the server counts, in the text form of Prometheus.
+/// `GET /metrics`: what the server counts, in the text form of Prometheus. Where administrators look after tenants, users do not
+/// see the metrics of the program: these name the agents, models and tools of all tenants.
 pub(super) async fn metrics(State(app): State<Arc<App>>) -> Response {
+    numbers(app.service.metrics.text(app.administrators.is_empty()))
+}
+
+/// `GET /metrics` of a worker, which has no users: all that it counts.
+pub(super) async fn worker_metrics(State(app): State<Arc<App>>) -> Response {
+    numbers(app.service.metrics.text(true))
+}
+
+fn numbers(text: String) -> Response {
     let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
-    ([(header::CONTENT_TYPE, kind)], app.service.metrics.text()).into_response()
+    ([(header::CONTENT_TYPE, kind)], text).into_response()
 }
 
 /// `GET /openapi.json`: the document.

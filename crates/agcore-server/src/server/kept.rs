@@ -18,6 +18,9 @@ use crate::{
 impl ServerBuilder {
     /// Adds metrics to those of `GET /metrics`: a function that returns them in the text form of OpenMetrics, without its end
     /// `# EOF`. That of the metrics of agents is `Histograms::to_text` of the crate `agcore-telemetry`.
+    ///
+    /// They name the agents, models and tools of all tenants. A server with [administrators](Self::with_administrators) does not
+    /// show them to users; its [workers](crate::Server::work_and_report) show them, and exporters send them.
     pub fn with_metrics(mut self, text: impl Fn() -> String + Send + Sync + 'static) -> Self {
         self.metrics = Some(Arc::new(text));
         self

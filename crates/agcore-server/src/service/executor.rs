@@ -9,12 +9,12 @@ use agcore_agent::{AgentError, AgentErrorKind, AgentSession, AgentTurn};
 use agcore_chat::{Fault, FaultKind};
 use agcore_session::{MessageFilter, RunStatus, SessionError};
 use agcore_trace::TraceContext;
-use tracing::Instrument;
+use tracing::{Instrument, Span};
 
 use super::{agents::Work, hold::is_held, quotas::RunAllowance, state::Service};
 use crate::{
     log::{LogInput, RunLog},
-    run::{RunInput, RunJob},
+    run::{RunInput, RunJob, RunTrace},
     span,
 };
 
@@ -64,22 +64,13 @@ impl Service {
     /// Executes a run with an allowance that its attempts share, which the first one opens.
     async fn attempt_all(self: &Arc<Self>, log: &Arc<RunLog>, allowance: &mut Option<RunAllowance>) -> Left {
         let mut pause = PAUSES.0;
-        let mut end = None;
-        let trace = self.trace_of(&log.job).await;
+        let (mut end, mut trace) = (None, None);
         loop {
-            let span = span::run(&log.job, trace.as_ref());
-            let attempt = async {
-                match end.take() {
-                    // Its model must not be asked again.
-                    Some((status, entry)) => self.end_again(log, status, entry).await,
-                    None => self.attempt(log, allowance).await,
-                }
-            };
-            let attempt = tokio::select! {
+            let (attempt, span) = tokio::select! {
                 biased;
                 // First, so that nothing begins after that moment.
                 () = log.lost() => return Left::Lost,
-                attempt = attempt.instrument(span.clone()) => attempt,
+                attempt = self.attempt_in_span(log, allowance, end.take(), &mut trace) => attempt,
             };
             if let Attempt::EndLater(status, entry) = &attempt {
                 end = Some((*status, LogInput::clone(entry)));
@@ -111,14 +102,47 @@ impl Service {
         }
     }
 
-    async fn attempt(&self, log: &Arc<RunLog>, allowance: &mut Option<RunAllowance>) -> Attempt {
+    /// Makes an attempt in a span, which is returned. If the run has ended and only its end is left, `end` is stored.
+    async fn attempt_in_span(
+        &self,
+        log: &Arc<RunLog>,
+        allowance: &mut Option<RunAllowance>,
+        end: Option<(RunStatus, LogInput)>,
+        trace: &mut Option<TraceContext>,
+    ) -> (Attempt, Span) {
+        let input = match end.is_some() || log.parked.is_cancelled() || log.feed.is_over() {
+            true => Ok(None),
+            false => self.input_of(log).await,
+        };
+        // The input knows of which trace the span is a part. It is needed before the span is entered.
+        if let Ok(Some(input)) = &input {
+            *trace = input.trace.as_ref().and_then(RunTrace::context);
+        }
+        let span = span::run(&log.job, trace.as_ref());
+        let attempt = async {
+            match end {
+                // Its model must not be asked again.
+                Some((status, entry)) => self.end_again(log, status, entry).await,
+                None => self.attempt(log, input, allowance).await,
+            }
+        };
+        let attempt = attempt.instrument(span.clone()).await;
+        (attempt, span)
+    }
+
+    async fn attempt(
+        &self,
+        log: &Arc<RunLog>,
+        input: Result<Option<RunInput>, SessionError>,
+        allowance: &mut Option<RunAllowance>,
+    ) -> Attempt {
         if log.parked.is_cancelled() {
             return Attempt::Parked;
         }
         if log.feed.is_over() {
             return Attempt::Ended;
         }
-        let input = match self.ready_input(log).await {
+        let input = match self.ready_input(log, input).await {
             Ok(Ok(input)) => input,
             Ok(Err(attempt)) => return attempt,
             Err(error) => return self.failed(log, &error).await,
@@ -163,8 +187,12 @@ impl Service {
 
     /// Returns the input of a run that can be executed now, or else the end of the attempt. The session is not held meanwhile: a
     /// message that waits for an answer must not keep anyone from cancelling the question.
-    async fn ready_input(&self, log: &Arc<RunLog>) -> Result<Result<RunInput, Attempt>, AgentError> {
-        let Some(input) = self.input_of(log).await? else {
+    async fn ready_input(
+        &self,
+        log: &Arc<RunLog>,
+        input: Result<Option<RunInput>, SessionError>,
+    ) -> Result<Result<RunInput, Attempt>, AgentError> {
+        let Some(input) = input? else {
             // It may be unknown whether the end was written.
             log.flush().await?;
             return Ok(Err(Attempt::Ended));
@@ -287,12 +315,8 @@ impl Service {
         result
     }
 
-    /// Returns the place in a trace at which a run has started, if this program can continue traces. Errors of the store are left
-    /// to what follows.
+    /// Returns the place in a trace at which a run has started. `None` also if the store fails.
     pub(super) async fn trace_of(&self, job: &RunJob) -> Option<TraceContext> {
-        if !agcore_trace::CAN_PROPAGATE {
-            return None;
-        }
         let run = self.stored_run(job, &job.run).await.ok()??;
         let input: RunInput = serde_json::from_value(run.input?).ok()?;
         input.trace?.context()

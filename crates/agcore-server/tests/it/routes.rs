@@ -27,6 +27,18 @@ async fn operators_see_health_readiness_and_numbers() {
 }
 
 #[tokio::test]
+async fn metrics_of_all_tenants_are_not_for_their_users() {
+    let with_more = || builder(&texts([]), &store()).with_metrics(|| "more 1\n".to_owned());
+    for (builder, is_shown) in [(with_more(), true), (with_administrators(with_more()), false)] {
+        let server = Running::start(builder).await;
+        let numbers = server.get("/metrics").await.text;
+        assert_eq!(numbers.contains("\nmore 1\n# EOF"), is_shown, "{numbers}");
+        assert!(numbers.contains("agcore_runs_active 0\n"), "{numbers}");
+        server.stop().await;
+    }
+}
+
+#[tokio::test]
 async fn the_document_has_every_route_and_code() {
     let server = Running::start(with_administrators(builder(&texts([]), &store()))).await;
     let document = server.get("/openapi.json").await.json();

@@ -1,6 +1,10 @@
 //! [`MetricsExporter`]: exports metrics to a collector.
 
-use std::{fmt, sync::Arc};
+use std::{
+    fmt,
+    sync::{Arc, mpsc},
+    thread,
+};
 
 use agcore_trace::{MetricName, metric};
 use opentelemetry::{
@@ -8,7 +12,10 @@ use opentelemetry::{
     metrics::{Histogram, MeterProvider},
 };
 use opentelemetry_otlp::{MetricExporter, RetryPolicy, WithExportConfig, WithHttpConfig};
-use opentelemetry_sdk::metrics::SdkMeterProvider;
+use opentelemetry_sdk::{
+    error::{OTelSdkError, OTelSdkResult},
+    metrics::SdkMeterProvider,
+};
 use tokio::runtime::Handle;
 
 use super::{ExportError, SHUTDOWN_TIMEOUT, Service, TRACER, resource};
@@ -68,12 +75,27 @@ impl MetricsExporter {
     /// # Errors
     /// When metrics were lost now or earlier, with the first reason.
     pub fn shutdown(&self) -> Result<(), ExportError> {
-        let result = self.provider.shutdown_with_timeout(SHUTDOWN_TIMEOUT);
+        let result = self.end();
         match (self.client.first_error(), result) {
             (Some(error), _) => Err(ExportError(error.to_owned())),
             (None, Err(error)) => Err(ExportError(error.to_string())),
             (None, Ok(())) => Ok(()),
         }
+    }
+
+    /// Ends the provider in a thread of its own: of metrics, the SDK ignores the time limit.
+    fn end(&self) -> OTelSdkResult {
+        let (sender, ended) = mpsc::channel();
+        let provider = self.provider.clone();
+        let ending = move || {
+            // After the time limit, nothing waits for this.
+            let _ = sender.send(provider.shutdown_with_timeout(SHUTDOWN_TIMEOUT));
+        };
+        thread::Builder::new()
+            .spawn(ending)
+            .map_err(|error| OTelSdkError::InternalFailure(error.to_string()))?;
+        let ended = ended.recv_timeout(SHUTDOWN_TIMEOUT);
+        ended.unwrap_or(Err(OTelSdkError::Timeout(SHUTDOWN_TIMEOUT)))
     }
 }
 

@@ -48,13 +48,20 @@ impl Measured {
         }
     }
 
-    /// Returns the attributes that a metric has.
-    pub(super) fn labels(&self, metric: &MetricName) -> Vec<Label<'_>> {
-        let labels = LABELS.iter().zip(&self.labels);
-        labels
+    /// Calls a function with the attributes that a metric has, and `more` if there is one. Allocates nothing: this happens for
+    /// each piece of a reply.
+    pub(super) fn with_labels(&self, metric: &MetricName, more: Option<Label<'_>>, visit: impl FnOnce(&[Label<'_>])) {
+        let found = LABELS.iter().zip(&self.labels);
+        let found = found
             .filter(|(name, _)| metric.attributes.contains(name))
-            .filter_map(|(name, value)| Some((*name, value.as_deref()?)))
-            .collect()
+            .filter_map(|(name, value)| Some((*name, value.as_deref()?)));
+        let mut labels = [("", ""); LABELS.len() + 1];
+        let mut count = 0;
+        for (place, label) in labels.iter_mut().zip(found.chain(more)) {
+            *place = label;
+            count += 1;
+        }
+        visit(&labels[..count]);
     }
 
     /// Visits what was measured of a call of a model besides its duration.
@@ -62,15 +69,15 @@ impl Measured {
         let first = &metric::CLIENT_TIME_TO_FIRST_CHUNK;
         // Without a stream, the first piece is the whole reply.
         if let Some(seconds) = self.first_chunk.filter(|_| self.is_streamed) {
-            visit(first, seconds, &self.labels(first));
+            self.with_labels(first, None, |labels| visit(first, seconds, labels));
         }
         let usage = &metric::CLIENT_TOKEN_USAGE;
         for (kind, tokens) in [("input", self.input_tokens), ("output", self.output_tokens)] {
             if let Some(tokens) = tokens {
-                let mut labels = self.labels(usage);
-                labels.push((attribute::TOKEN_TYPE, kind));
                 #[expect(clippy::cast_precision_loss, reason = "a histogram sums floating-point numbers")]
-                visit(usage, tokens as f64, &labels);
+                let tokens = tokens as f64;
+                let direction = (attribute::TOKEN_TYPE, kind);
+                self.with_labels(usage, Some(direction), |labels| visit(usage, tokens, labels));
             }
         }
     }

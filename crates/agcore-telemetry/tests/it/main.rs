@@ -1,4 +1,4 @@
-//! Tests of the metrics.
+//! Tests of the metrics, and of several layers together.
 #![allow(
     missing_docs,
     clippy::unwrap_used,
@@ -8,3 +8,6 @@
 )]
 
 mod metrics;
+mod layers;
+#[cfg(feature = "otel")]
+mod export;

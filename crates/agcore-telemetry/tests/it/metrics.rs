@@ -11,7 +11,7 @@ use agcore_llm::{
 };
 use agcore_telemetry::{Histograms, Label, MetricSink, MetricsLayer, installed_histograms};
 use agcore_testkit::clock::ManualClock;
-use agcore_trace::MetricName;
+use agcore_trace::{CancelGuard, MetricName};
 use futures_util::{StreamExt, stream};
 use tracing_subscriber::{layer::SubscriberExt, util::SubscriberInitExt};
 
@@ -48,7 +48,11 @@ impl Kept {
 
 /// A provider whose reply has an item each second.
 #[derive(Debug)]
-struct Items(ProviderInfo, Arc<ManualClock>, fn() -> Vec<ReplyItem>);
+pub(crate) struct Items(
+    pub(crate) ProviderInfo,
+    pub(crate) Arc<ManualClock>,
+    pub(crate) fn() -> Vec<ReplyItem>,
+);
 
 impl LlmProvider for Items {
     fn open(&self, _: Call) -> ReplyStream {
@@ -62,7 +66,7 @@ impl LlmProvider for Items {
     }
 }
 
-fn text() -> ReplyItem {
+pub(crate) fn text() -> ReplyItem {
     ReplyItem::Delta(ReplyDelta::Text {
         choice: 0,
         text: "word".into(),
@@ -76,10 +80,11 @@ fn items() -> Vec<ReplyItem> {
         ..Usage::default()
     };
     let fault = Fault::new(FaultKind::Server, "it broke");
+    let lost = Some(Box::new(Usage::new(20, 3)));
     vec![
         text(),
         text(),
-        ReplyItem::Notice(Notice::Restarted { fault, usage: None }),
+        ReplyItem::Notice(Notice::Restarted { fault, usage: lost }),
         text(),
         text(),
         ReplyItem::Delta(ReplyDelta::Finish {
@@ -112,7 +117,8 @@ async fn a_streamed_call_has_all_metrics() {
     assert_eq!(kept.values("gen_ai.client.operation.time_to_first_chunk"), [1.0]);
     // Not between the attempts.
     assert_eq!(kept.values("gen_ai.client.operation.time_per_output_chunk"), [1.0, 1.0]);
-    assert_eq!(kept.values("gen_ai.client.token.usage"), [100.0, 7.0]);
+    // Also of the attempt that has failed.
+    assert_eq!(kept.values("gen_ai.client.token.usage"), [120.0, 10.0]);
     let expected = [
         ("gen_ai.operation.name", "chat"),
         ("gen_ai.provider.name", "gcp.gemini"),
@@ -168,6 +174,30 @@ fn turns_tools_and_flows_are_measured_and_nothing_else() {
         owned(&[("gen_ai.agent.name", "ada")])
     );
     assert!(kept.labels("gen_ai.workflow.duration")[0].1.len() < 300);
+}
+
+#[test]
+fn work_that_is_dropped_is_no_success() {
+    let kept = Arc::new(Kept::default());
+    let layer = MetricsLayer::new(Arc::new(ManualClock::new())).with_sink(kept.clone());
+    let _listening = tracing_subscriber::registry().with(layer.layer()).set_default();
+    let turn = || {
+        tracing::info_span!(
+            target: "agcore_agent", "invoke_agent",
+            error.type = tracing::field::Empty, otel.status_code = tracing::field::Empty,
+        )
+    };
+    for ends in [false, true] {
+        let span = turn();
+        let guard = CancelGuard::new(&span);
+        if ends {
+            guard.finish();
+        }
+    }
+    let kept = kept.0.lock().unwrap();
+    let labels: Vec<_> = kept.iter().map(|(_, _, labels)| &**labels).collect();
+    let cancelled = ("error.type".to_owned(), "cancelled".to_owned());
+    assert_eq!(labels, [&[cancelled][..], &[]]);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::{pin::pin, sync::Arc, time::Duration};
 
 use agcore_chat::{Question, Text, ToolCall, ToolOutcome, ToolWork};
-use agcore_trace::{attribute, operation};
+use agcore_trace::{CancelGuard, attribute, operation};
 use tracing::Instrument;
 
 use super::{
@@ -335,9 +335,11 @@ impl Engine {
             // Recorded by tools of MCP servers.
             mcp.method.name = tracing::field::Empty,
         );
+        let guard = CancelGuard::new(&span);
         // Pinned here and passed by reference: moved into `instrument`, the future would be stored twice.
         let work = pin!(self.invoke.measure(call));
         let (result, duration) = work.instrument(span.clone()).await;
+        guard.finish();
         if let Err(error) = &result {
             span.record(attribute::ERROR_TYPE, error.fault().kind.to_string());
             span.record(attribute::OTEL_STATUS_CODE, "ERROR");

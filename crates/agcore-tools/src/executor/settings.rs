@@ -141,6 +141,13 @@ impl ExecutorBuilder {
     pub fn with_settings(self, settings: &ToolSettings) -> Self {
         settings.apply(self)
     }
+
+    /// Sets whether arguments and results are recorded in the spans of calls, by default not. See
+    /// [`TraceContent`](crate::layer::TraceContent).
+    pub fn with_trace_content(mut self, content: bool) -> Self {
+        self.trace_content = content;
+        self
+    }
 }
 
 impl fmt::Debug for ExecutorBuilder {

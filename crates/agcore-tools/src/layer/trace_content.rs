@@ -2,10 +2,13 @@
 
 use std::fmt;
 
-use agcore_chat::redact::{KeyRedactor, redact_json};
+use agcore_chat::{
+    redact::{KeyRedactor, redact_json},
+    text::prefix,
+};
 use agcore_trace::attribute;
 use serde_json::Value;
-use tracing::{Span, field::display};
+use tracing::Span;
 
 use super::invoke::{Invoke, PreparedCall};
 use crate::{
@@ -13,11 +16,16 @@ use crate::{
     output::{OutputBody, ToolOutput},
 };
 
+/// The longest attribute, in bytes.
+const MAX_BYTES: usize = 64 * 1024;
+
 /// A layer that records the arguments and the result of a call in its span, as `gen_ai.tool.call.arguments` and
-/// `gen_ai.tool.call.result`: JSON text without the keys that [`KeyRedactor`] recognizes. Content of conversations is the data of
-/// users: without this layer, spans have none.
+/// `gen_ai.tool.call.result`: JSON text without the keys that [`KeyRedactor`] recognizes, cut after 64 KiB. Content of
+/// conversations is the data of users: without this layer, spans have none.
 ///
-/// Added last, it records the result that [`Redact`](super::Redact) has changed. Images, files and streams are not recorded.
+/// An executor [adds](crate::ExecutorBuilder::with_trace_content) it outside of the layers that change results. The result is the
+/// one that the model gets, or the text of the error, before hooks of the program see it. Images, files and streams are not
+/// recorded.
 #[derive(Clone)]
 pub struct TraceContent<S> {
     inner: S,
@@ -36,14 +44,13 @@ impl<S: Invoke> Invoke for TraceContent<S> {
         let span = Span::current();
         record(&span, attribute::TOOL_CALL_ARGUMENTS, call.arguments.as_value());
         let result = self.inner.invoke(call).await;
-        if let Ok(output) = &result {
-            match &output.body {
-                OutputBody::Value(value) => record(&span, attribute::TOOL_CALL_RESULT, value),
-                OutputBody::Rich { content, .. } | OutputBody::Divert { content, .. } => {
-                    record(&span, attribute::TOOL_CALL_RESULT, &Value::from(&*content.text()));
-                }
-                _ => {}
+        match result.as_ref().map(|output| &output.body) {
+            Ok(OutputBody::Value(value)) => record(&span, attribute::TOOL_CALL_RESULT, value),
+            Ok(OutputBody::Rich { content, .. } | OutputBody::Divert { content, .. }) => {
+                record(&span, attribute::TOOL_CALL_RESULT, &Value::from(&*content.text()));
             }
+            Ok(_) => {}
+            Err(error) => record(&span, attribute::TOOL_CALL_RESULT, &Value::from(&*error.model_text())),
         }
         result
     }
@@ -53,7 +60,8 @@ fn record(span: &Span, name: &'static str, value: &Value) {
     if !span.is_disabled() {
         let mut value = value.clone();
         redact_json(&KeyRedactor, &mut value);
-        span.record(name, display(value));
+        // Collectors refuse values that are much longer, and a result can be as long as the executor permits.
+        span.record(name, prefix(&value.to_string(), MAX_BYTES));
     }
 }
 

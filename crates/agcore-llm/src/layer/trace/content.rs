@@ -88,14 +88,29 @@ fn text(text: &str) -> Value {
 fn user_part(part: &ContentPart) -> Value {
     match part {
         ContentPart::Text(part) => text(&part.text),
-        ContentPart::ImageUrl(part) if !part.image_url.url.starts_with("data:") => {
-            json!({"type": "uri", "modality": "image", "uri": part.image_url.url})
-        }
-        ContentPart::ImageUrl(_) => json!({"type": "image"}),
+        ContentPart::ImageUrl(part) => match shown_url(&part.image_url.url) {
+            Some(url) => json!({"type": "uri", "modality": "image", "uri": url}),
+            None => json!({"type": "image"}),
+        },
         ContentPart::InputAudio(_) => json!({"type": "audio"}),
         ContentPart::File(_) => json!({"type": "document"}),
         _ => json!({"type": "other"}),
     }
+}
+
+/// Returns a URL without its user, query and fragment, which may be passwords and signatures. `None` unless it is one of HTTP:
+/// others may contain the image itself.
+fn shown_url(url: &str) -> Option<String> {
+    let (scheme, rest) = url.trim_start().split_once("://")?;
+    if !["http", "https"].iter().any(|known| scheme.eq_ignore_ascii_case(known)) {
+        return None;
+    }
+    // Browsers skip further slashes, and take backslashes for slashes.
+    let rest = rest.trim_start_matches(['/', '\\']);
+    let rest = &rest[..rest.find(['?', '#']).unwrap_or(rest.len())];
+    let (host, path) = rest.split_at(rest.find(['/', '\\']).unwrap_or(rest.len()));
+    let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
+    Some(format!("{scheme}://{host}{path}"))
 }
 
 fn assistant(message: &AssistantMessage) -> Vec<Value> {
@@ -111,4 +126,35 @@ fn assistant(message: &AssistantMessage) -> Vec<Value> {
         _ => None,
     };
     message.blocks.iter().filter_map(part).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn urls_of_images_have_no_secrets() {
+        let check = |url: &str, expected: Option<&str>| assert_eq!(shown_url(url).as_deref(), expected, "{url}");
+        check("https://c.example/a.png", Some("https://c.example/a.png"));
+        check("https://c.example", Some("https://c.example"));
+        check(
+            "HTTPS://u:p@c.example:8443/a.png?sig=1#x",
+            Some("HTTPS://c.example:8443/a.png"),
+        );
+        check("https://u:p@@c.example#x", Some("https://c.example"));
+        check("https://c.example?u@d", Some("https://c.example"));
+        check("https://c.example/@a/b", Some("https://c.example/@a/b"));
+        check("https:///u:p@c.example/a", Some("https://c.example/a"));
+        check(" http://u@c.example\\a@b", Some("http://c.example\\a@b"));
+        for url in [
+            "data:image/png;base64,AAAA",
+            "DATA:image/png;base64,AA://A",
+            "file:///a.png",
+            "s3://k@b/a",
+            "a.png",
+            "",
+        ] {
+            check(url, None);
+        }
+    }
 }

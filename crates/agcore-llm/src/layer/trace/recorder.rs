@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use agcore_chat::Usage;
 use agcore_trace::{attribute, integer, record_list, span as names};
-use tracing::{Level, Span};
+use tracing::{Level, Span, level_filters::LevelFilter};
 
 use super::content;
 use crate::reply::{Notice, ReplyItem};
@@ -16,7 +16,10 @@ pub(super) struct Recorder {
     has_ended: bool,
     attempts: u32,
     finish_reasons: Vec<(u32, String)>,
+    /// The usage of the current attempt.
     usage: Option<Box<Usage>>,
+    /// The usage of the attempts before, which is paid as well.
+    lost: Option<Box<Usage>>,
     /// The whole reply, if its content is recorded.
     fold: Option<Fold>,
     is_streamed: bool,
@@ -32,6 +35,7 @@ impl Recorder {
             attempts: 1,
             finish_reasons: Vec::new(),
             usage: None,
+            lost: None,
             fold: content.then(Fold::new),
             is_streamed,
             last_chunk: None,
@@ -76,7 +80,8 @@ impl Recorder {
                 | ReplyDelta::Refusal { .. }
                 | ReplyDelta::Call { .. }
         );
-        if !self.is_streamed || !is_output || !tracing::enabled!(target: names::CHUNK, Level::TRACE) {
+        // Not `tracing::enabled!`: the answers of filters would stay in the thread, and be taken for those about the next span.
+        if !self.is_streamed || !is_output || LevelFilter::current() < LevelFilter::TRACE {
             return;
         }
         let now = elapsed();
@@ -92,7 +97,10 @@ impl Recorder {
                 tracing::info!(fault = %fault.kind, ?delay, "the call failed and is retried");
                 self.next_attempt();
             }
-            Notice::Restarted { fault, .. } => {
+            Notice::Restarted { fault, usage } => {
+                if let Some(usage) = usage.as_ref().or(self.usage.as_ref()) {
+                    self.lost.get_or_insert_default().add(usage);
+                }
                 tracing::info!(fault = %fault.kind, "the reply was truncated and starts over");
                 self.next_attempt();
             }
@@ -128,8 +136,12 @@ impl Recorder {
             let reasons: Vec<&str> = self.finish_reasons.iter().map(|(_, reason)| reason.as_str()).collect();
             record_list(span, attribute::RESPONSE_FINISH_REASONS, &reasons);
         }
-        if let Some(usage) = &self.usage {
-            record_usage(span, usage);
+        let mut usage = self.lost.take();
+        if let Some(last) = &self.usage {
+            usage.get_or_insert_default().add(last);
+        }
+        if let Some(usage) = usage {
+            record_usage(span, &usage);
         }
         if let Some(fold) = self.fold.take() {
             content::record_reply(span, &fold.response());

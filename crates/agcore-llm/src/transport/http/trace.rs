@@ -28,11 +28,8 @@ const HARMLESS_PREFIXES: [&str; 2] = ["x-ratelimit-", "anthropic-ratelimit-"];
 
 /// Reports a request.
 pub(super) fn request(request: &WireRequest, base: &BaseUrl, shows_path: bool) {
-    if !tracing::enabled!(tracing::Level::DEBUG) {
-        return;
-    }
-    // Queries may contain keys.
-    let path = match shows_path {
+    // Queries may contain keys. Called only if a subscriber wants the event, as all arguments are.
+    let path = || match shows_path {
         true => base
             .join(&request.path)
             .map(|uri| uri.path().to_owned())
@@ -43,7 +40,7 @@ pub(super) fn request(request: &WireRequest, base: &BaseUrl, shows_path: bool) {
         "{} {}{}, {} bytes; {}",
         request.method,
         base.origin(),
-        path,
+        path(),
         request.body.len(),
         visible(&request.headers)
     );

@@ -9,6 +9,7 @@ use std::{
     time::Duration,
 };
 
+use agcore_trace::set_parent;
 use agcore_webhook::{Attempt, ClaimedDelivery, WebhookError};
 use futures_util::FutureExt;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -110,16 +111,19 @@ impl Service {
     async fn send_claimed(&self, webhooks: &Webhooks, claimed: &ClaimedDelivery) -> Attempt {
         let mut message = WebhookMessage::new(claimed, self.clock.now().into());
         let run = claimed.delivery.event.run.as_ref();
-        let trace = match run {
-            Some(run) => {
+        let span = span::webhook(run.map(|run| &*run.run));
+        let sending = async {
+            if let Some(run) = run.filter(|_| agcore_trace::CAN_PROPAGATE && !span.is_disabled()) {
                 let job = RunJob::new(claimed.delivery.event.owner.clone(), &*run.thread, &*run.run);
-                self.trace_of(&job).await
+                // Before the span is entered. If the store fails, the message is sent without the trace.
+                if let Some(trace) = self.trace_of(&job).await {
+                    set_parent(&span, &trace);
+                }
             }
-            None => None,
+            message.continue_trace(&span);
+            webhooks.sender.send(message).instrument(span.clone()).await
         };
-        let span = span::webhook(run.map(|run| &*run.run), trace.as_ref());
-        message.continue_trace(&span);
-        let sending = AssertUnwindSafe(webhooks.sender.send(message).instrument(span.clone())).catch_unwind();
+        let sending = AssertUnwindSafe(sending).catch_unwind();
         let sent = tokio::select! {
             sent = sending => sent,
             () = self.clock.sleep(PATIENCE) => {
