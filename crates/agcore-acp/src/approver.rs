@@ -14,7 +14,7 @@ use crate::{
     call_view::CallView,
     editor::{Asked, Editor},
     permission::{WiderGrant, decision, options},
-    translator::text_content,
+    translator::{call_key, text_content},
 };
 
 /// The longest reason that is shown beside a call, in bytes.
@@ -86,7 +86,10 @@ impl Approver for EditorApprover {
         let wider = (self.wider)(request);
         let asked = self
             .editor
-            .ask(call(request, (self.view)(request)), options(request, wider.as_ref()))
+            .ask(
+                call(request, self.editor.named_view((self.view)(request))),
+                options(request, wider.as_ref()),
+            )
             .await;
         match asked {
             Asked::Selected(id) => {
@@ -105,7 +108,7 @@ impl Approver for EditorApprover {
 /// Returns the call as the question shows it.
 fn call(request: &ApprovalRequest, view: CallView) -> ToolCallUpdate {
     let view = view.by(request.agent.as_deref());
-    let mut content = view.content();
+    let mut content = view.asked(request.arguments.as_value());
     if !request.reason.is_empty() {
         content.push(text_content(&visible(&clip(&request.reason, MAX_REASON))));
     }
@@ -117,5 +120,5 @@ fn call(request: &ApprovalRequest, view: CallView) -> ToolCallUpdate {
         .locations(view.locations)
         .content(content)
         .raw_input(request.arguments.as_value().clone());
-    ToolCallUpdate::new(request.call_id.to_string(), fields)
+    ToolCallUpdate::new(call_key(request.parent_call.as_deref(), &request.call_id), fields)
 }

@@ -2,16 +2,23 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use agcore_chat::text::{clip, sanitized_line, visible};
+use agcore_chat::text::{clip, prefix, sanitized_line, visible};
 use agcore_tools::{Permission, RegisteredTool};
-use agent_client_protocol::v1::schema::{Diff, ToolCallContent, ToolCallLocation, ToolKind};
+use agent_client_protocol::v1::schema::{
+    Content, ContentBlock, Diff, TextContent, ToolCallContent, ToolCallLocation, ToolKind,
+};
 use serde_json::Value;
+
+use crate::difference::difference;
 
 /// The longest title, in bytes.
 const MAX_TITLE: usize = 160;
 
 /// The largest file that is sent as a difference, in bytes. Editors get both versions as a whole.
 const MAX_DIFF: usize = 1024 * 1024;
+
+/// The longest text about a call in a question, in bytes. What is left out is counted.
+const MAX_ASKED: usize = 64 * 1024;
 
 /// The arguments that describe a call best, the most important first.
 const SUBJECTS: [&str; 8] = [
@@ -79,6 +86,8 @@ pub struct CallView {
     pub locations: Vec<ToolCallLocation>,
     /// The change of a file, if it is known beforehand.
     pub change: Option<FileChange>,
+    /// Why the call would fail, if that is known beforehand.
+    pub problem: Option<String>,
 }
 
 impl CallView {
@@ -101,6 +110,7 @@ impl CallView {
             kind: kind(name, tool),
             locations: locations(arguments, root),
             change: None,
+            problem: None,
         }
     }
 
@@ -108,6 +118,13 @@ impl CallView {
     #[must_use]
     pub fn with_change(mut self, change: Option<FileChange>) -> Self {
         self.change = change;
+        self
+    }
+
+    /// Sets why the call would fail.
+    #[must_use]
+    pub fn with_problem(mut self, problem: Option<String>) -> Self {
+        self.problem = problem;
         self
     }
 
@@ -124,6 +141,61 @@ impl CallView {
     pub(crate) fn content(&self) -> Vec<ToolCallContent> {
         self.change.as_ref().and_then(FileChange::content).into_iter().collect()
     }
+
+    /// Returns the contents of a question about the call: everything that it would do. A title is shortened, and not every editor
+    /// shows the arguments.
+    pub(crate) fn asked(&self, arguments: &Value) -> Vec<ToolCallContent> {
+        let Some(change) = &self.change else {
+            let mut content = vec![block(&whole_call(arguments))];
+            if let Some(problem) = &self.problem {
+                content.push(block(&format!(
+                    "As it is now, the call would fail: {}",
+                    visible(problem)
+                )));
+            }
+            return content;
+        };
+        match change.content() {
+            Some(content) => vec![content],
+            None => {
+                let path = change.path.display().to_string();
+                let before = change.before.as_deref().unwrap_or_default();
+                let lines = difference(before, &change.after);
+                vec![block(&format!("{}\n{lines}", visible(&path)))]
+            }
+        }
+    }
+}
+
+/// Returns the command and the other arguments of a call, complete.
+fn whole_call(arguments: &Value) -> String {
+    let mut rest = arguments.clone();
+    let command = rest.as_object_mut().and_then(|rest| rest.remove("command"));
+    let Some(command) = command.as_ref().and_then(Value::as_str) else {
+        return visible_lines(&format!("{arguments:#}"));
+    };
+    match rest.as_object().is_none_or(serde_json::Map::is_empty) {
+        true => visible_lines(command),
+        false => format!("{}\n\n{}", visible_lines(command), visible_lines(&format!("{rest:#}"))),
+    }
+}
+
+/// Escapes what is invisible, except for line breaks.
+fn visible_lines(text: &str) -> String {
+    let lines: Vec<_> = text.split('\n').map(visible).collect();
+    lines.join("\n")
+}
+
+/// Returns a text as it is: editors render Markdown, which could hide a part of it.
+fn block(text: &str) -> ToolCallContent {
+    let shown = prefix(text, MAX_ASKED);
+    let ticks = shown.split(|c: char| c != '`').map(str::len).max().unwrap_or_default();
+    let fence = "`".repeat(ticks.max(2) + 1);
+    let text = match text.len() - shown.len() {
+        0 => format!("{fence}\n{shown}\n{fence}"),
+        hidden => format!("{fence}\n{shown}\n{fence}\n{hidden} bytes are not shown."),
+    };
+    ToolCallContent::Content(Content::new(ContentBlock::Text(TextContent::new(text))))
 }
 
 fn title(name: &str, arguments: &Value) -> String {
@@ -191,4 +263,61 @@ fn below(path: &str, root: &Path) -> Option<PathBuf> {
         }
     }
     plain.starts_with(root).then_some(plain)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn asked(view: &CallView, arguments: &Value) -> Vec<String> {
+        let text = |content: ToolCallContent| match content {
+            ToolCallContent::Content(content) => match content.content {
+                ContentBlock::Text(text) => text.text,
+                other => panic!("{other:?}"),
+            },
+            other => panic!("{other:?}"),
+        };
+        view.asked(arguments).into_iter().map(text).collect()
+    }
+
+    fn view(arguments: &Value) -> CallView {
+        CallView::new("shell", None, arguments, Path::new("/project"))
+    }
+
+    #[test]
+    fn a_question_has_the_whole_command_and_all_arguments() {
+        let hidden = format!("echo {}\nrm -rf \u{202e}x ```", " ".repeat(500));
+        let arguments = json!({"command": hidden, "timeout": 5});
+        let shown = &asked(&view(&arguments), &arguments)[0];
+        assert!(shown.starts_with("````\necho ") && shown.ends_with("\n````"), "{shown}");
+        assert!(
+            shown.contains("\nrm -rf \\u{202e}x ```\n\n{\n  \"timeout\": 5\n}"),
+            "{shown}"
+        );
+        let arguments = json!({"euros": 5, "to": ["a"]});
+        assert_eq!(
+            asked(&view(&arguments), &arguments),
+            [format!("```\n{arguments:#}\n```")]
+        );
+        let long = json!({"command": "x".repeat(MAX_ASKED + 7)});
+        assert!(asked(&view(&long), &long)[0].ends_with("```\n7 bytes are not shown."));
+    }
+
+    #[test]
+    fn a_question_has_a_change_that_is_too_large_as_a_difference() {
+        let before = "line\n".repeat(MAX_DIFF / 4);
+        let change = FileChange {
+            path: PathBuf::from("/project/a"),
+            after: format!("{before}last\n"),
+            before: Some(before),
+        };
+        let arguments = json!({"path": "a"});
+        let shown = asked(&view(&arguments).with_change(Some(change)), &arguments);
+        assert!(shown[0].starts_with("```\n/project/a\n@@ "), "{shown:?}");
+        assert!(shown[0].contains(" line\n+last\n"), "{shown:?}");
+        let failing = view(&arguments).with_problem(Some("a does not exist".to_owned()));
+        assert!(asked(&failing, &arguments)[1].contains("would fail: a does not exist"));
+    }
 }

@@ -29,7 +29,8 @@ use crate::{
     transport::{PLACES, lines, writer},
 };
 
-/// The time that turns have to end, or to be suspended, after the editor has gone. Then they are cancelled, and have it once more.
+/// The time that turns have to end, or to be suspended, after the editor has gone. Then they are cancelled, and have it once more. An
+/// editor has the same time to read the rest.
 const GRACE: Duration = Duration::from_secs(5);
 
 /// Serves an editor until `input` ends or `stop` is cancelled. Nothing but lines of the protocol is written to `output`.
@@ -67,8 +68,10 @@ pub async fn serve(
         tasks: TaskTracker::new(),
     });
     let (requests, notifications, closing) = (Arc::clone(&door), Arc::clone(&door), Arc::clone(&door));
-    let transport = Lines::new(writer(output, Arc::clone(&door.places)), lines(input));
-    let served = Agent
+    let (broken, closed) = (CancellationToken::new(), CancellationToken::new());
+    let transport = Lines::new(writer(output, Arc::clone(&door.places), broken.clone()), lines(input));
+    let is_closed = closed.clone();
+    let serving = Agent
         .v1()
         .name("agcore")
         .on_receive_request(
@@ -89,12 +92,17 @@ pub async fn serve(
         .connect_with(transport, async move |connection: ConnectionTo<Client>| {
             tokio::select! {
                 () = connection.incoming_closed() => {}
+                () = broken.cancelled() => {}
                 () = stop.cancelled() => {}
             }
             closing.close().await;
+            is_closed.cancel();
             Ok(())
-        })
-        .await;
+        });
+    let served = tokio::select! {
+        served = serving => served,
+        () = too_late(&closed) => Ok(()),
+    };
     // After a failure of the streams, nothing else has closed the sessions.
     door.close().await;
     served.map_err(|error| {
@@ -105,6 +113,12 @@ pub async fn serve(
     })
 }
 
+/// Waits for the time that an editor has to read the rest after everything is closed: one that does not read ends nothing.
+async fn too_late(closed: &CancellationToken) {
+    closed.cancelled().await;
+    tokio::time::sleep(GRACE).await;
+}
+
 /// The state of a connection.
 struct Door {
     host: Box<dyn Host>,
@@ -113,7 +127,7 @@ struct Door {
     gone: CancellationToken,
     places: Arc<Semaphore>,
     sessions: Mutex<HashMap<String, Arc<Live>>>,
-    /// Held while a session is opened, so that none is opened twice.
+    /// Held while a session is opened, closed or deleted, so that none is opened or closed twice.
     opening: tokio::sync::Mutex<()>,
     tasks: TaskTracker,
 }
@@ -140,6 +154,16 @@ impl Door {
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Takes a session out. Returns whether it was still open: who takes it out closes it.
+    fn take(&self, live: &Arc<Live>) -> bool {
+        let (mut sessions, id) = (self.lock(), live.hosted.session().id());
+        let is_open = sessions.get(id).is_some_and(|open| Arc::ptr_eq(open, live));
+        if is_open {
+            sessions.remove(id);
+        }
+        is_open
+    }
+
     /// Returns the editor for a new session.
     ///
     /// # Errors
@@ -157,13 +181,13 @@ impl Door {
 
     /// Ends all turns and closes all sessions. Does nothing the second time.
     async fn close(&self) {
-        self.gone.cancel();
         let sessions: Vec<Arc<Live>> = self.lock().drain().map(|(_, live)| live).collect();
-        for live in &sessions {
-            // A turn that waits for a person is suspended instead.
-            if !live.editor.is_asking() {
-                live.cancel();
-            }
+        // A turn that waits for a person is suspended instead.
+        let others: Vec<&Arc<Live>> = sessions.iter().filter(|live| !live.editor.is_asking()).collect();
+        self.gone.cancel();
+        // One that has begun to ask meanwhile has noted that it is left open.
+        for live in others.into_iter().filter(|live| !live.editor.is_asking()) {
+            live.cancel();
         }
         self.tasks.close();
         if tokio::time::timeout(GRACE, self.tasks.wait()).await.is_err() {

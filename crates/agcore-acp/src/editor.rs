@@ -4,7 +4,7 @@ use std::{
     path::{Path, PathBuf},
     sync::{
         Arc, Mutex, OnceLock, PoisonError,
-        atomic::{AtomicUsize, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
         mpsc,
     },
     time::Duration,
@@ -28,7 +28,10 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use crate::error::{AcpError, AcpErrorKind};
+use crate::{
+    call_view::{CallView, FileChange},
+    error::{AcpError, AcpErrorKind},
+};
 
 /// The time that an editor has to read or write a file.
 const FILE_LIMIT: Duration = Duration::from_secs(10);
@@ -58,6 +61,8 @@ struct Inner {
     session: OnceLock<SessionId>,
     /// The number of open questions.
     asking: AtomicUsize,
+    /// Whether a question of the turn was left open: the turn is about to be suspended.
+    left_open: AtomicBool,
     /// The directory without links, and as the editor named it.
     root: Mutex<Option<(PathBuf, PathBuf)>>,
 }
@@ -79,6 +84,7 @@ impl Editor {
             link,
             session: OnceLock::new(),
             asking: AtomicUsize::new(0),
+            left_open: AtomicBool::new(false),
             root: Mutex::default(),
         }))
     }
@@ -115,9 +121,15 @@ impl Editor {
         self.0.link.gone.is_cancelled()
     }
 
-    /// Returns whether a question is open.
+    /// Returns whether a question is open, or was left open in this turn.
     pub(crate) fn is_asking(&self) -> bool {
-        self.0.asking.load(Ordering::SeqCst) > 0
+        // In this order: a question is left open before it is no longer counted.
+        self.0.asking.load(Ordering::SeqCst) > 0 || self.0.left_open.load(Ordering::SeqCst)
+    }
+
+    /// Notes that a turn begins.
+    pub(crate) fn begin_turn(&self) {
+        self.0.left_open.store(false, Ordering::SeqCst);
     }
 
     /// Sends an update. Waits while the editor does not read; it is lost if the editor has gone.
@@ -148,7 +160,7 @@ impl Editor {
         let Link { connection, gone, .. } = &self.0.link;
         let answer = tokio::select! {
             biased;
-            () = gone.cancelled() => return Asked::Gone,
+            () = gone.cancelled() => return self.leave_open(),
             answer = connection.send_request(request).block_task() => answer,
         };
         match answer.map(|response| response.outcome) {
@@ -157,9 +169,15 @@ impl Editor {
             // Without an answer, nothing is allowed; the question stays open for another day.
             Err(error) => {
                 tracing::warn!(code = ?error.code, "the editor did not answer a question about a call");
-                Asked::Gone
+                self.leave_open()
             }
         }
+    }
+
+    /// Notes that a question has no answer. The connection fails the open questions before it reports that the editor has gone.
+    fn leave_open(&self) -> Asked {
+        self.0.left_open.store(true, Ordering::SeqCst);
+        Asked::Gone
     }
 
     /// Reads a file as it is in the editor, with changes that are not saved. `path` is absolute.
@@ -214,6 +232,27 @@ impl Editor {
     pub fn write_text_blocking(&self, path: &Path, text: String) -> Result<(), AcpError> {
         let (editor, path) = (self.clone(), path.to_owned());
         blocking(async move { editor.write_text(&path, text).await })
+    }
+
+    /// Returns the view with paths as the editor names them.
+    pub(crate) fn named_view(&self, mut view: CallView) -> CallView {
+        for location in &mut view.locations {
+            location.path = self.named(&location.path);
+        }
+        view.change = view.change.map(|change| self.named_change(change));
+        view
+    }
+
+    /// Returns the change with its path as the editor names it.
+    pub(crate) fn named_change(&self, mut change: FileChange) -> FileChange {
+        change.path = self.named(&change.path);
+        change
+    }
+
+    /// Returns the folder of the session as the editor names it.
+    pub(crate) fn named_root(&self) -> Option<PathBuf> {
+        let root = self.0.root.lock().unwrap_or_else(PoisonError::into_inner);
+        root.as_ref().map(|(_, named)| named.clone())
     }
 
     /// Returns the path as the editor names it: its folder may be a link.

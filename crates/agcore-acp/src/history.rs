@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use agcore_chat::{Block, Content, ContentPart, Message};
+use agcore_chat::{Block, Content, ContentPart, Message, Origin};
 use agent_client_protocol::v1::schema::{ContentBlock, ContentChunk, ImageContent, SessionUpdate, ToolCallStatus};
 
 use crate::call_view::DescribeCalls;
@@ -11,10 +11,14 @@ use crate::translator::{chunk, message, requested, shown_plan, text_content, tho
 /// Returns the updates that show the messages of a session in an editor: what the user sent, replies, reasoning, and the calls with
 /// their results. A call without a result has failed: its turn was interrupted.
 ///
-/// The text of instructions and of summaries that replace removed messages is not shown.
+/// The text of instructions and of summaries that replace removed messages is not shown; a note stands for the messages that were
+/// summarized. Messages do not keep whether a call has failed: one with a result is completed.
 pub fn history(messages: &[Arc<Message>], calls: &dyn DescribeCalls) -> Vec<SessionUpdate> {
     let results: HashMap<&str, &Content> = messages.iter().filter_map(|message| result(message)).collect();
     let mut updates = Vec::new();
+    if messages.iter().any(|message| has_summary(message)) {
+        updates.push(message("(Earlier messages were summarized, and are not shown.)\n\n"));
+    }
     for message in messages {
         match &**message {
             Message::User(user) => updates.extend(shown(&user.content)),
@@ -27,6 +31,17 @@ pub fn history(messages: &[Arc<Message>], calls: &dyn DescribeCalls) -> Vec<Sess
         }
     }
     updates
+}
+
+fn has_summary(message: &Message) -> bool {
+    let is_summary = |part: &ContentPart| part.marks().is_some_and(|marks| marks.origin == Some(Origin::Summary));
+    match message {
+        Message::User(user) => match &user.content {
+            Content::Parts(parts) => parts.iter().any(is_summary),
+            Content::Text(_) => false,
+        },
+        _ => false,
+    }
 }
 
 fn result(message: &Message) -> Option<(&str, &Content)> {

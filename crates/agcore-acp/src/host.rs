@@ -104,8 +104,10 @@ pub trait HostedSession: Send + Sync {
         CallView::new(tool, known.as_ref(), arguments, self.folder())
     }
 
-    /// Describes a call about which the user is asked, with the change that it would make now.
-    fn preview(&self, tool: &str, arguments: &Value) -> CallView {
+    /// Describes a call of a suspended turn about which the user is asked, with the change that it would make now. `call_id` is the
+    /// id of the call that runs if the answer is yes: a host that can binds it to the file that is shown.
+    fn preview(&self, call_id: &str, tool: &str, arguments: &Value) -> CallView {
+        let _ = call_id;
         self.describe(tool, arguments)
     }
 
@@ -135,6 +137,11 @@ pub trait HostedSession: Send + Sync {
 
     /// Ends what belongs to the session, such as MCP servers. No turn runs any more.
     async fn close(&self) {}
+
+    /// Like [`close`](Self::close), for a session that is opened again at once: it must still exist then.
+    async fn release(&self) {
+        self.close().await;
+    }
 }
 
 /// The program, as editors show it.

@@ -29,6 +29,7 @@
 
 mod error;
 mod prompt;
+mod difference;
 mod call_view;
 mod plan_tool;
 mod translator;

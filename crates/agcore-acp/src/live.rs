@@ -1,6 +1,6 @@
 //! [`Live`]: a session that is open in an editor, and the turn that runs in it.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use agent_client_protocol::v1::schema::{
     AvailableCommand, AvailableCommandInput, AvailableCommandsUpdate, ConfigOptionUpdate, CurrentModeUpdate, Notice,
@@ -16,6 +16,7 @@ use crate::{
     editor::Editor,
     error::AcpError,
     host::{Choice, Choices, CommandInfo, HostedSession},
+    translator::message,
 };
 
 /// The id of the option with the permission mode.
@@ -28,9 +29,19 @@ const MODEL: &str = "model";
 pub(crate) struct Live {
     pub(crate) hosted: Box<dyn HostedSession>,
     pub(crate) editor: Editor,
-    turn: Mutex<Option<CancellationToken>>,
+    turn: Mutex<Turn>,
     /// Notified when a turn ends.
     ended: Notify,
+}
+
+/// The turn of a session.
+#[derive(Default)]
+enum Turn {
+    #[default]
+    None,
+    Running(CancellationToken),
+    /// The session is closed, after this turn.
+    Closed(Option<CancellationToken>),
 }
 
 impl Live {
@@ -46,21 +57,56 @@ impl Live {
     /// Begins a turn. Returns its token.
     ///
     /// # Errors
-    /// While another turn runs.
+    /// While another turn runs, and when the session is closed.
     pub(crate) fn begin(&self) -> Result<CancellationToken, AcpError> {
         let mut turn = self.lock();
-        if turn.is_some() {
-            return Err(AcpError::busy(
-                "a turn is running in this session; wait until it ends, or cancel it with session/cancel",
-            ));
+        match &*turn {
+            Turn::None => {}
+            Turn::Running(_) => {
+                return Err(AcpError::busy(
+                    "a turn is running in this session; wait until it ends, or cancel it with session/cancel",
+                ));
+            }
+            Turn::Closed(_) => return Err(AcpError::busy("this session is being closed")),
         }
-        Ok(turn.insert(CancellationToken::new()).clone())
+        let token = CancellationToken::new();
+        *turn = Turn::Running(token.clone());
+        self.editor.begin_turn();
+        Ok(token)
     }
 
     /// Notes that the turn has ended.
     pub(crate) fn end(&self) {
-        *self.lock() = None;
+        let mut turn = self.lock();
+        *turn = match *turn {
+            Turn::Closed(_) => Turn::Closed(None),
+            _ => Turn::None,
+        };
+        drop(turn);
         self.ended.notify_waiters();
+    }
+
+    /// Lets no other turn begin.
+    ///
+    /// # Errors
+    /// While a turn runs.
+    pub(crate) fn retire(&self) -> Result<(), AcpError> {
+        let mut turn = self.lock();
+        if turn.token().is_some() {
+            return Err(AcpError::busy("a turn is running in this session; cancel it first"));
+        }
+        *turn = Turn::Closed(None);
+        Ok(())
+    }
+
+    /// Cancels the turn that runs, if one does, and lets no other begin.
+    pub(crate) fn shut(&self) {
+        let mut turn = self.lock();
+        let token = turn.token().cloned();
+        if let Some(token) = &token {
+            token.cancel();
+        }
+        *turn = Turn::Closed(token);
     }
 
     /// Waits until no turn runs.
@@ -76,17 +122,17 @@ impl Live {
 
     /// Cancels the turn that runs, if one does.
     pub(crate) fn cancel(&self) {
-        if let Some(token) = &*self.lock() {
+        if let Some(token) = self.lock().token() {
             token.cancel();
         }
     }
 
     /// Returns whether a turn runs.
     pub(crate) fn is_running(&self) -> bool {
-        self.lock().is_some()
+        self.lock().token().is_some()
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Option<CancellationToken>> {
+    fn lock(&self) -> MutexGuard<'_, Turn> {
         self.turn.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -143,21 +189,33 @@ impl Live {
             self.editor.update(update).await;
         }
         for notice in self.hosted.notices() {
-            if self.editor.shows_notices() {
-                let notice = Notice::new(NoticeSeverity::Warning, notice);
-                self.editor.update(SessionUpdate::Notice(notice)).await;
-            }
+            let update = match self.editor.shows_notices() {
+                true => SessionUpdate::Notice(Notice::new(NoticeSeverity::Warning, notice)),
+                false => message(format!("({notice})\n\n")),
+            };
+            self.editor.update(update).await;
+        }
+    }
+}
+
+impl Turn {
+    /// Returns the token of the turn that runs, if one does.
+    fn token(&self) -> Option<&CancellationToken> {
+        match self {
+            Self::Running(token) | Self::Closed(Some(token)) => Some(token),
+            Self::None | Self::Closed(None) => None,
         }
     }
 }
 
 impl DescribeCalls for Live {
     fn describe(&self, tool: &str, arguments: &Value) -> CallView {
-        self.hosted.describe(tool, arguments)
+        self.editor.named_view(self.hosted.describe(tool, arguments))
     }
 
     fn change_made(&self, call_id: &str) -> Option<FileChange> {
-        self.hosted.change_made(call_id)
+        let change = self.hosted.change_made(call_id)?;
+        Some(self.editor.named_change(change))
     }
 }
 

@@ -1,6 +1,6 @@
 //! The options of a question about a call, and what the answers mean.
 
-use agcore_chat::{Answer, ApprovalScope, Question, QuestionKind};
+use agcore_chat::{Answer, Question, QuestionKind};
 use agcore_tools::{Approval, ApprovalRequest, Grant, Permission};
 use agent_client_protocol::v1::schema::{PermissionOption, PermissionOptionKind};
 
@@ -78,29 +78,23 @@ pub(crate) fn decision(request: &ApprovalRequest, wider: Option<WiderGrant>, id:
     }
 }
 
-/// Returns the options of a question of a suspended turn. Its answers are about this one call.
+/// Returns the options of a question of a suspended turn. Its answers are about this one call: whether one that is confirmed each time
+/// asks is not known any more.
 pub(crate) fn question_options(question: &Question) -> Vec<PermissionOption> {
     let (yes, no) = match question.kind {
         QuestionKind::Uncertain => ("Run it again", "Do not run it again"),
         _ => ("Allow", "Reject"),
     };
-    let mut options = vec![option(ALLOW_ONCE, yes, PermissionOptionKind::AllowOnce)];
-    if question.kind == QuestionKind::Approval {
-        options.push(option(
-            ALLOW_SESSION,
-            "Allow this exact call in this session",
-            PermissionOptionKind::AllowAlways,
-        ));
-    }
-    options.push(option(REJECT_ONCE, no, PermissionOptionKind::RejectOnce));
-    options
+    vec![
+        option(ALLOW_ONCE, yes, PermissionOptionKind::AllowOnce),
+        option(REJECT_ONCE, no, PermissionOptionKind::RejectOnce),
+    ]
 }
 
 /// Returns the answer to a question of a suspended turn.
 pub(crate) fn answer(id: &str) -> Answer {
     let answer = match id {
         ALLOW_ONCE => Answer::approve(),
-        ALLOW_SESSION => Answer::approve().with_scope(ApprovalScope::Session),
         _ => Answer::deny(NO),
     };
     answer.with_approver("editor")

@@ -1,6 +1,6 @@
 //! [`content_of`]: the blocks of a prompt as the content of a message.
 
-use std::path::Path;
+use std::{collections::HashSet, iter, path::Path};
 
 use agcore_chat::{Content, ContentPart};
 use agent_client_protocol::v1::schema::{
@@ -11,6 +11,9 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 use url::Url;
 
 use crate::error::AcpError;
+
+/// The longest path or name in a tag, in characters.
+const MAX_ATTRIBUTE: usize = 4096;
 
 /// The largest sizes of a prompt, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,8 +58,17 @@ impl Default for PromptLimits {
 /// # Errors
 /// When there is nothing in the prompt, a block has a form that models do not read, or a size exceeds its limit.
 pub fn content_of(blocks: Vec<ContentBlock>, root: &Path, limits: &PromptLimits) -> Result<Content, AcpError> {
+    content_below(blocks, &[root], limits)
+}
+
+/// Like [`content_of`], for a folder that has several names.
+pub(crate) fn content_below(
+    blocks: Vec<ContentBlock>,
+    roots: &[&Path],
+    limits: &PromptLimits,
+) -> Result<Content, AcpError> {
     let mut prompt = Prompt {
-        root,
+        roots,
         limits,
         parts: Vec::new(),
         text: 0,
@@ -75,7 +87,7 @@ pub fn content_of(blocks: Vec<ContentBlock>, root: &Path, limits: &PromptLimits)
 
 /// The parts so far, with their sizes.
 struct Prompt<'a> {
-    root: &'a Path,
+    roots: &'a [&'a Path],
     limits: &'a PromptLimits,
     parts: Vec<ContentPart>,
     text: usize,
@@ -111,7 +123,7 @@ impl Prompt<'_> {
     }
 
     fn link(&self, link: &ResourceLink) -> String {
-        match file_path(&link.uri, self.root) {
+        match file_path(&link.uri, self.roots) {
             Some(path) => format!("\n<linked-file path=\"{}\"/>\n", attribute(&path)),
             None => format!(
                 "\n<link uri=\"{}\" name=\"{}\"/>\n",
@@ -122,7 +134,7 @@ impl Prompt<'_> {
     }
 
     fn file(&self, file: &TextResourceContents) -> String {
-        let name = file_path(&file.uri, self.root).unwrap_or_else(|| file.uri.clone());
+        let name = file_path(&file.uri, self.roots).unwrap_or_else(|| file.uri.clone());
         let tag = tag_for(&file.text);
         let end = if file.text.ends_with('\n') { "" } else { "\n" };
         format!("\n<{tag} path=\"{}\">\n{}{end}</{tag}>\n", attribute(&name), file.text)
@@ -143,7 +155,7 @@ impl Prompt<'_> {
             )));
         }
         let data = self.checked(&blob.blob)?;
-        let name = file_path(&blob.uri, self.root).unwrap_or_else(|| "document.pdf".to_owned());
+        let name = file_path(&blob.uri, self.roots).unwrap_or_else(|| "document.pdf".to_owned());
         let data = format!("data:{kind};base64,{data}");
         self.parts.push(ContentPart::file_data(name, data));
         Ok(())
@@ -188,11 +200,11 @@ impl Prompt<'_> {
 }
 
 /// Returns the path of a `file:` URI: relative to the folder if it is below it.
-pub(crate) fn file_path(uri: &str, root: &Path) -> Option<String> {
+fn file_path(uri: &str, roots: &[&Path]) -> Option<String> {
     let path = Url::parse(uri).ok().filter(|url| url.scheme() == "file")?;
     let path = path.to_file_path().ok()?;
-    let path = path.strip_prefix(root).unwrap_or(&path);
-    Some(path.display().to_string())
+    let relative = roots.iter().find_map(|root| path.strip_prefix(root).ok());
+    Some(relative.unwrap_or(&path).display().to_string())
 }
 
 /// Returns a media type of a kind such as `image/`, without parameters.
@@ -212,7 +224,7 @@ fn media_type<'t>(text: &'t str, kind: &str) -> Result<&'t str, AcpError> {
 /// Returns a text that stays within the quotation marks of an attribute.
 fn attribute(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for c in text.chars().take(1024) {
+    for c in text.chars().take(MAX_ATTRIBUTE) {
         match c {
             '"' => out.push_str("&quot;"),
             '<' => out.push_str("&lt;"),
@@ -222,22 +234,51 @@ fn attribute(text: &str) -> String {
             c => out.push(c),
         }
     }
+    if text.chars().nth(MAX_ATTRIBUTE).is_some() {
+        out.push_str("… (shortened)");
+    }
     out
 }
 
 /// Returns a tag that the text does not close.
 fn tag_for(text: &str) -> String {
-    let mut tag = "file".to_owned();
-    let mut number = 1;
-    while text.contains(&format!("</{tag}>")) {
-        number += 1;
-        tag = format!("file-{number}");
-    }
-    tag
+    let ends = text.split("</file").skip(1).filter_map(|rest| rest.split_once('>'));
+    let used: HashSet<&str> = ends.map(|(number, _)| number).collect();
+    let numbered = (2..).map(|number| format!("-{number}"));
+    let mut free = iter::once(String::new()).chain(numbered);
+    // There are fewer used ones than numbers.
+    let number = free.find(|number| !used.contains(number.as_str())).unwrap_or_default();
+    format!("file{number}")
 }
 
 fn unknown(place: &str) -> AcpError {
     AcpError::invalid(format!(
         "{place} of the prompt has a type that this version does not know; update agcore"
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_relative_to_each_name_of_the_folder() {
+        let roots = [Path::new("/link"), Path::new("/real")];
+        assert_eq!(file_path("file:///link/a.rs", &roots).as_deref(), Some("a.rs"));
+        assert_eq!(file_path("file:///real/a.rs", &roots).as_deref(), Some("a.rs"));
+        assert_eq!(file_path("file:///other/a.rs", &roots).as_deref(), Some("/other/a.rs"));
+    }
+
+    #[test]
+    fn a_text_does_not_close_its_tag() {
+        assert_eq!(tag_for("a</file-2>"), "file");
+        assert_eq!(tag_for("a</file></file-3><</file-2>"), "file-4");
+        assert_eq!(tag_for("</file</file>"), "file-2");
+    }
+
+    #[test]
+    fn a_path_that_is_cut_is_marked() {
+        assert!(attribute(&"x".repeat(MAX_ATTRIBUTE + 1)).ends_with("x… (shortened)"));
+        assert!(attribute(&"x".repeat(MAX_ATTRIBUTE)).ends_with('x'));
+    }
 }

@@ -7,6 +7,7 @@ use tokio::{
     io::{AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader},
     sync::Semaphore,
 };
+use tokio_util::sync::CancellationToken;
 
 /// The longest line that is read, in bytes. A prompt with images is one line.
 const MAX_LINE: usize = 64 * 1024 * 1024;
@@ -61,21 +62,34 @@ async fn next_line(input: &mut (impl AsyncBufRead + Unpin), limit: usize) -> io:
     }
 }
 
-/// Returns a sink that writes each line at once, and then gives a place for another update free.
+/// Returns a sink that writes each line at once, and then gives a place for another update free. Cancels `broken` when the editor has
+/// closed its end; what follows is not written.
 pub(crate) fn writer(
     output: impl AsyncWrite + Send + Unpin + 'static,
     places: Arc<Semaphore>,
+    broken: CancellationToken,
 ) -> impl Sink<String, Error = io::Error> + Send {
-    sink::unfold((output, places), |(mut output, places), mut line: String| async move {
-        line.push('\n');
-        output.write_all(line.as_bytes()).await?;
-        output.flush().await?;
-        // Answers take no place, so there may be as many as ever.
-        if places.available_permits() < PLACES {
-            places.add_permits(1);
-        }
-        Ok((output, places))
-    })
+    sink::unfold(
+        (output, places, broken),
+        |(mut output, places, broken), line: String| async move {
+            match write(&mut output, line).await {
+                _ if broken.is_cancelled() => {}
+                Err(error) if error.kind() == io::ErrorKind::BrokenPipe => broken.cancel(),
+                written => written?,
+            }
+            // Answers take no place, so there may be as many as ever.
+            if places.available_permits() < PLACES {
+                places.add_permits(1);
+            }
+            Ok((output, places, broken))
+        },
+    )
+}
+
+async fn write(output: &mut (impl AsyncWrite + Unpin), mut line: String) -> io::Result<()> {
+    line.push('\n');
+    output.write_all(line.as_bytes()).await?;
+    output.flush().await
 }
 
 #[cfg(test)]

@@ -1,10 +1,12 @@
 //! Runs the turns of prompts, and settles what an earlier turn left open.
 
-use agcore_agent::AgentError;
+use std::path::Path;
+
+use agcore_agent::{AgentError, sub_agent_call};
 use agcore_chat::{Answer, Content, FinishReason, Message, Question, QuestionId, QuestionKind};
 use agcore_cycle::{TurnOutcome, TurnStream};
 use agent_client_protocol::v1::schema::{
-    ContentBlock, StopReason, ToolCallStatus, ToolCallUpdate, ToolCallUpdateFields,
+    ContentBlock, SessionUpdate, StopReason, ToolCallStatus, ToolCallUpdate, ToolCallUpdateFields,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -14,8 +16,8 @@ use crate::{
     host::CommandResult,
     live::Live,
     permission::{answer, question_options},
-    prompt::{PromptLimits, content_of},
-    translator::{Translator, message, text_content},
+    prompt::{PromptLimits, content_below},
+    translator::{Translator, call_key, message, text_content},
 };
 
 /// The end of a turn.
@@ -36,11 +38,18 @@ pub(crate) async fn run(
     token: &CancellationToken,
 ) -> Result<StopReason, AcpError> {
     let command = command_of(&prompt);
-    let mut content = content_of(prompt, live.hosted.folder(), &PromptLimits::default())?;
+    let named = live.editor.named_root();
+    let roots: Vec<&Path> = named.as_deref().into_iter().chain([live.hosted.folder()]).collect();
+    let mut content = content_below(prompt, &roots, &PromptLimits::default())?;
     if let Some((name, argument)) = command {
-        match live.hosted.command(&name, &argument).await? {
+        let done = tokio::select! {
+            biased;
+            () = token.cancelled() => return Ok(StopReason::Cancelled),
+            done = live.hosted.command(&name, &argument) => done?,
+        };
+        match done {
             Some(CommandResult::Text(text)) => {
-                live.editor.update(message(text)).await;
+                send(live, message(text), token).await;
                 return Ok(StopReason::EndTurn);
             }
             Some(CommandResult::Message(other)) => content = other,
@@ -74,7 +83,11 @@ async fn settle(live: &Live, token: &CancellationToken) -> Result<Option<StopRea
             }
             match ask(live, &question, token).await {
                 Some(answer) => answers.push((question.id, answer)),
-                None => return Ok(Some(StopReason::Cancelled)),
+                None => {
+                    let note = "(A question about a call is still open, so the message was not sent. Send it again to be asked again.)";
+                    send(live, message(note), token).await;
+                    return Ok(Some(StopReason::Cancelled));
+                }
             }
         }
         if let End::Stopped(reason @ (StopReason::Cancelled | StopReason::MaxTurnRequests)) =
@@ -86,12 +99,22 @@ async fn settle(live: &Live, token: &CancellationToken) -> Result<Option<StopRea
     if session.is_interrupted().await {
         session.abandon_turn().await?;
         let note = "(The last turn was interrupted before it ended. What it had finished is kept.)\n\n";
-        live.editor.update(message(note)).await;
+        send(live, message(note), token).await;
     }
     Ok(None)
 }
 
+/// Sends an update. If the turn is cancelled, it does not wait for an editor that does not read.
+async fn send(live: &Live, update: SessionUpdate, token: &CancellationToken) {
+    tokio::select! {
+        biased;
+        () = live.editor.update(update) => {}
+        () = token.cancelled() => {}
+    }
+}
+
 async fn resume(live: &Live, answers: Vec<(QuestionId, Answer)>, token: &CancellationToken) -> Result<End, AcpError> {
+    live.editor.begin_turn();
     let turn = live.hosted.session().resume(answers);
     follow(live, turn.with_token(token.clone()).stream_with_sub_agents(), token).await
 }
@@ -101,8 +124,11 @@ async fn ask(live: &Live, question: &Question, token: &CancellationToken) -> Opt
     if !matches!(question.kind, QuestionKind::Approval | QuestionKind::Uncertain) {
         return Some(Answer::deny("The editor cannot ask the user for input."));
     }
-    let view = live.hosted.preview(&question.tool, &question.arguments);
-    let mut content = view.content();
+    let inner = sub_agent_call(question);
+    let call_id = inner.unwrap_or(&question.call_id);
+    let view = live.hosted.preview(call_id, &question.tool, &question.arguments);
+    let view = live.editor.named_view(view);
+    let mut content = view.asked(&question.arguments);
     if question.kind == QuestionKind::Uncertain {
         content.push(text_content(
             "This call was running when its process died. It is not known whether it took effect.",
@@ -116,7 +142,8 @@ async fn ask(live: &Live, question: &Question, token: &CancellationToken) -> Opt
         .locations(view.locations)
         .content(content)
         .raw_input(question.arguments.clone());
-    let call = ToolCallUpdate::new(question.call_id.to_string(), fields);
+    let parent = inner.map(|_| &*question.call_id);
+    let call = ToolCallUpdate::new(call_key(parent, call_id), fields);
     let asked = tokio::select! {
         biased;
         () = token.cancelled() => return None,
@@ -139,7 +166,7 @@ async fn follow(
         .with_notices(live.editor.shows_notices());
     while let Some(event) = events.next().await {
         for update in translator.event(&event, live) {
-            live.editor.update(update).await;
+            send(live, update, token).await;
         }
     }
     match events.finish().await {
@@ -150,7 +177,7 @@ async fn follow(
         Ok(outcome) => {
             if let Some(limit) = translator.limit() {
                 let note = format!("\n\n(The turn reached a limit: {limit}.)");
-                live.editor.update(message(note)).await;
+                send(live, message(note), token).await;
                 return Ok(End::Stopped(StopReason::MaxTurnRequests));
             }
             Ok(End::Stopped(reason(&outcome)))
@@ -167,9 +194,9 @@ fn reason(outcome: &TurnOutcome) -> StopReason {
     }
 }
 
-/// Returns the name and the argument of a command, if the prompt begins with one.
+/// Returns the name and the argument of a command, if the prompt is one: files that come with it make it a message.
 fn command_of(prompt: &[ContentBlock]) -> Option<(String, String)> {
-    let Some(ContentBlock::Text(first)) = prompt.first() else {
+    let [ContentBlock::Text(first)] = prompt else {
         return None;
     };
     let line = first.text.trim().strip_prefix('/')?;

@@ -75,7 +75,7 @@ pub use {
         BranchSession, CONTEXT_METADATA, ContextManager, ContextsState, OpenSession, SharedCooldowns, StoredSessions,
     },
     task::{JsonPlanParser, PlanParser, StepQuestions, TaskAgent, TaskReport, TaskTurn},
-    team::{FanOut, Gathered, SubAgent},
+    team::{FanOut, Gathered, SubAgent, sub_agent_call},
     tool_source::ToolSource,
     tools::{SessionMemoryTools, bill_calls},
     turn::AgentTurn,

@@ -102,6 +102,8 @@ pub struct ApprovalRequest {
     pub session_id: Text,
     /// The name of the agent that makes the call, if another agent has asked it.
     pub agent: Option<Text>,
+    /// The id of the call by which another agent has asked that agent. Ids of calls are unique within one agent only.
+    pub parent_call: Option<Text>,
     /// The actor on whose behalf the run was started.
     pub actor: Actor,
     /// The id of the call.

@@ -68,6 +68,7 @@ impl ToolContext {
             key_scope: None,
             trace_id: None,
             agent: None,
+            parent_call: None,
             actor: None,
             clock,
             cancellation: None,
@@ -91,6 +92,11 @@ impl ToolContext {
     /// Returns the name of the agent that makes the calls, if another agent has asked it.
     pub fn agent(&self) -> Option<&Text> {
         self.run.agent.as_ref()
+    }
+
+    /// Returns the id of the call by which another agent has asked the agent that makes the calls, if one has.
+    pub fn parent_call(&self) -> Option<&Text> {
+        self.run.parent_call.as_ref()
     }
 
     /// Returns the actor on whose behalf the run was started; [`Actor::local`] by default.
@@ -274,6 +280,7 @@ pub struct ToolContextBuilder {
     key_scope: Option<Text>,
     trace_id: Option<Text>,
     agent: Option<Text>,
+    parent_call: Option<Text>,
     actor: Option<Arc<Actor>>,
     clock: Arc<dyn Clock>,
     cancellation: Option<CancellationToken>,
@@ -299,6 +306,12 @@ impl ToolContextBuilder {
     /// Sets the name of the agent that makes the calls, if another agent has asked it, so that people see who asks them.
     pub fn with_agent(mut self, name: impl Into<Text>) -> Self {
         self.agent = Some(name.into());
+        self
+    }
+
+    /// Sets the id of the call by which another agent has asked the agent that makes the calls.
+    pub fn with_parent_call(mut self, id: impl Into<Text>) -> Self {
+        self.parent_call = Some(id.into());
         self
     }
 
@@ -360,6 +373,7 @@ impl ToolContextBuilder {
                 key_scope: self.key_scope,
                 trace_id: self.trace_id,
                 agent: self.agent,
+                parent_call: self.parent_call,
                 actor: self.actor,
                 clock: self.clock,
                 cancellation: self.cancellation.unwrap_or_default(),

@@ -189,11 +189,10 @@ impl Door {
         let _one_at_a_time = self.opening.lock().await;
         let editor = self.editor(connection)?;
         if let Some(open) = id.and_then(|id| self.live(id)) {
-            if open.is_running() {
-                return Err(AcpError::busy("a turn is running in this session; cancel it first"));
+            open.retire()?;
+            if self.take(&open) {
+                open.hosted.release().await;
             }
-            self.lock().remove(open.hosted.session().id());
-            open.hosted.close().await;
         }
         let named = wanted.folder.clone();
         let hosted = match id {
@@ -255,21 +254,23 @@ impl Door {
 
     async fn close_one(&self, request: CloseSessionRequest) -> Result<CloseSessionResponse, AcpError> {
         let live = self.open_session(&request.session_id.0)?;
-        live.cancel();
-        self.lock().remove(&*request.session_id.0);
+        live.shut();
+        let _one_at_a_time = self.opening.lock().await;
         live.ended().await;
-        live.hosted.close().await;
+        if self.take(&live) {
+            live.hosted.close().await;
+        }
         Ok(CloseSessionResponse::new())
     }
 
     async fn delete(&self, request: DeleteSessionRequest) -> Result<DeleteSessionResponse, AcpError> {
         let id = &*request.session_id.0;
+        let _one_at_a_time = self.opening.lock().await;
         if let Some(live) = self.live(id) {
-            if live.is_running() {
-                return Err(AcpError::busy("a turn is running in this session; cancel it first"));
+            live.retire()?;
+            if self.take(&live) {
+                live.hosted.close().await;
             }
-            self.lock().remove(id);
-            live.hosted.close().await;
         }
         self.host.delete(id).await.map(|()| DeleteSessionResponse::new())
     }

@@ -59,3 +59,29 @@ async fn a_loaded_session_shows_its_calls_with_their_results() {
     );
     assert_eq!(call["content"][0]["content"]["text"], "paid 5 euros");
 }
+
+#[tokio::test]
+async fn a_folder_that_was_opened_through_a_link_keeps_its_name() {
+    let call = ToolCall::function("changes", "pay", r#"{"euros": 5}"#);
+    let stage = Stage::new([ScriptStep::calls([call]), ScriptStep::text("Paid.")]);
+    let mut client = stage.connect().await;
+    let opened = client
+        .ok("session/new", json!({"cwd": "/link", "mcpServers": []}))
+        .await;
+    client.answers.push_back(ALLOW);
+    let blocks = json!([
+        {"type": "text", "text": "Pay "},
+        {"type": "resource_link", "uri": "file:///link/bill.txt", "name": "bill.txt"},
+        {"type": "resource_link", "uri": "file:///project/bill.txt", "name": "bill.txt"},
+    ]);
+    client
+        .ok(
+            "session/prompt",
+            json!({"sessionId": opened["sessionId"], "prompt": blocks}),
+        )
+        .await;
+    let sent = stage.model.requests()[0].messages.last().unwrap().text().into_owned();
+    assert_eq!(sent.matches("<linked-file path=\"bill.txt\"/>").count(), 2, "{sent}");
+    let done = client.updates("tool_call_update").pop().unwrap();
+    assert_eq!(done["content"][0]["path"], "/link/bill.txt");
+}

@@ -156,3 +156,57 @@ async fn a_turn_is_cancelled_during_a_question() {
         .find(|message| message["method"] == "$/cancel_request");
     assert_eq!(withdrawn.unwrap()["params"]["requestId"], question["id"]);
 }
+
+#[tokio::test]
+async fn a_question_shows_all_arguments() {
+    let stage = Stage::new([pay("c1", 5), ScriptStep::text("Paid.")]);
+    let (mut client, id) = started(&stage, &[ALLOW]).await;
+    client.prompt(&id, "Pay.").await;
+    let content = &client.questions()[0]["params"]["toolCall"]["content"];
+    assert_eq!(content[0]["content"]["text"], "```\n{\n  \"euros\": 5\n}\n```");
+}
+
+#[tokio::test]
+async fn a_question_of_a_sub_agent_has_the_id_of_its_call() {
+    let ask = || {
+        ScriptStep::calls([ToolCall::function(
+            "c1",
+            "ask_helper",
+            json!({"task": "Pay."}).to_string(),
+        )])
+    };
+    let stage = Stage::new([
+        ask(),
+        pay("c1", 5),
+        ScriptStep::text("Paid."),
+        ScriptStep::text("Done."),
+    ]);
+    let (mut client, id) = started(&stage, &[ALLOW]).await;
+    assert_eq!(client.prompt(&id, "Let it pay.").await, "end_turn");
+    let shown = |client: &Client| client.questions()[0]["params"]["toolCall"]["toolCallId"].clone();
+    assert_eq!(shown(&client), "c1/c1");
+    let calls = client.updates("tool_call");
+    assert_eq!(calls[1]["toolCallId"], "c1/c1");
+
+    // The question has the same id when it is asked again.
+    let stage = Stage::new([
+        ask(),
+        pay("h1", 5),
+        ScriptStep::text("Paid."),
+        ScriptStep::text("Done."),
+    ]);
+    let (mut client, id) = started(&stage, &[]).await;
+    client.begin("session/prompt", prompt(&id, "Let it pay.")).await;
+    client.asked("session/request_permission").await;
+    assert_eq!(shown(&client), "c1/h1");
+    client.leave().await.unwrap();
+    stage.previewed.lock().unwrap().clear();
+    let (mut client, _) = started(&stage, &[ALLOW]).await;
+    let load = json!({"sessionId": id, "cwd": "/project", "mcpServers": []});
+    client.ok("session/load", load).await;
+    client.begin("session/prompt", prompt(&id, "Go on.")).await;
+    client.asked("session/request_permission").await;
+    assert_eq!(shown(&client), "c1/h1");
+    // The file of the call that runs is bound to the question.
+    assert_eq!(*stage.previewed.lock().unwrap(), ["h1"]);
+}

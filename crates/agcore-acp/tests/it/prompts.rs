@@ -131,3 +131,36 @@ async fn a_command_needs_no_turn_and_an_unknown_one_is_a_message() {
     assert_eq!(client.prompt(&id, "/fly away").await, "end_turn");
     assert_eq!(stage.model.requests()[0].messages.last().unwrap().text(), "/fly away");
 }
+
+#[tokio::test]
+async fn a_command_is_cancelled() {
+    let stage = Stage::new([ScriptStep::text("Back.")]);
+    let mut client = stage.connect().await;
+    let id = client.session().await;
+    let waiting = client.begin("session/prompt", prompt(&id, "/wait")).await;
+    client.notify("session/cancel", json!({"sessionId": id})).await;
+    assert_eq!(client.answer(waiting).await["result"]["stopReason"], "cancelled");
+    assert_eq!(client.prompt(&id, "Hello?").await, "end_turn");
+}
+
+#[tokio::test]
+async fn a_command_with_a_file_is_a_message() {
+    let stage = Stage::new([ScriptStep::text("I see.")]);
+    let mut client = stage.connect().await;
+    let id = client.session().await;
+    let blocks = json!([
+        {"type": "text", "text": "/status"},
+        {"type": "resource_link", "uri": "file:///project/a.rs", "name": "a.rs"},
+    ]);
+    client
+        .ok("session/prompt", json!({"sessionId": id, "prompt": blocks}))
+        .await;
+    assert!(
+        stage.model.requests()[0]
+            .messages
+            .last()
+            .unwrap()
+            .text()
+            .contains("a.rs")
+    );
+}

@@ -203,3 +203,63 @@ async fn lines_that_break_the_rules_do_not_end_the_connection() {
     client.session().await;
     client.leave().await.unwrap();
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn each_session_that_was_opened_is_closed_once() {
+    for _ in 0..20 {
+        let stage = Stage::new([]);
+        let mut client = stage.connect().await;
+        let id = client.session().await;
+        let load = json!({"sessionId": id, "cwd": "/project", "mcpServers": []});
+        let mut requests = Vec::new();
+        for method in [
+            "session/load",
+            "session/close",
+            "session/load",
+            "session/close",
+            "session/delete",
+        ] {
+            requests.push(client.begin(method, load.clone()).await);
+        }
+        let mut open = requests.len();
+        while open > 0 {
+            let message = client.receive().await.unwrap();
+            open -= usize::from(message.get("method").is_none());
+        }
+        client.leave().await.unwrap();
+        let ended = stage.closed.load(Ordering::SeqCst) + stage.released.load(Ordering::SeqCst);
+        assert_eq!(ended, stage.editors.lock().unwrap().len());
+    }
+}
+
+#[tokio::test]
+async fn a_session_that_is_opened_again_is_not_given_up() {
+    let stage = Stage::new([ScriptStep::text("Hello.")]);
+    let mut client = stage.connect().await;
+    let id = client.session().await;
+    let load = json!({"sessionId": id, "cwd": "/project", "mcpServers": []});
+    client.ok("session/load", load).await;
+    let counts = || {
+        (
+            stage.closed.load(Ordering::SeqCst),
+            stage.released.load(Ordering::SeqCst),
+        )
+    };
+    assert_eq!(counts(), (0, 1));
+    assert_eq!(client.prompt(&id, "Hello").await, "end_turn");
+    client.leave().await.unwrap();
+    assert_eq!(counts(), (1, 1));
+}
+
+#[tokio::test]
+async fn a_notice_is_a_text_for_an_editor_that_shows_none() {
+    let mut stage = Stage::new([ScriptStep::text("Hello.")]);
+    stage.notices = vec!["the folder is not trusted".to_owned()];
+    let mut client = stage.connect().await;
+    let id = client.session().await;
+    client.prompt(&id, "Hello").await;
+    assert_eq!(
+        client.text("agent_message_chunk"),
+        "(the folder is not trusted)\n\nHello."
+    );
+}

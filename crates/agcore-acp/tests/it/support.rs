@@ -10,10 +10,10 @@ use std::{
 };
 
 use agcore_acp::{
-    AcpError, AcpErrorKind, CallView, Choice, Choices, CommandInfo, CommandResult, Editor, EditorApprover, Host,
-    HostedSession, ListedSession, OpenRequest, Program, SessionPage, plan_tool, serve,
+    AcpError, AcpErrorKind, CallView, Choice, Choices, CommandInfo, CommandResult, Editor, EditorApprover, FileChange,
+    Host, HostedSession, ListedSession, OpenRequest, Program, SessionPage, plan_tool, serve,
 };
-use agcore_agent::{AgentSession, AgentSpec, StoredSessions, agent};
+use agcore_agent::{AgentSession, AgentSpec, StoredSessions, SubAgent, agent};
 use agcore_session::{InMemorySessionStore, SessionReader};
 use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
 use agcore_tools::{InMemoryGrants, PermissionRules, Rule, RuleState, SystemClock, ToolPolicy, ToolRegistry, typed};
@@ -40,7 +40,13 @@ pub(crate) struct Stage {
     pub(crate) paid: Arc<AtomicUsize>,
     /// The number of sessions that were closed.
     pub(crate) closed: Arc<AtomicUsize>,
+    /// The number of sessions that were opened again.
+    pub(crate) released: Arc<AtomicUsize>,
     pub(crate) editors: Arc<Mutex<Vec<Editor>>>,
+    /// The calls that were previewed for a question of a suspended turn.
+    pub(crate) previewed: Arc<Mutex<Vec<String>>>,
+    /// What the user should know about each session.
+    pub(crate) notices: Vec<String>,
 }
 
 impl Stage {
@@ -51,7 +57,10 @@ impl Stage {
             grants: Arc::default(),
             paid: Arc::default(),
             closed: Arc::default(),
+            released: Arc::default(),
             editors: Arc::default(),
+            previewed: Arc::default(),
+            notices: Vec::new(),
         }
     }
 
@@ -65,7 +74,12 @@ impl Stage {
     }
 
     pub(crate) fn connect_raw(&self) -> Client {
-        let (near, far) = duplex(1 << 20);
+        self.connect_sized(1 << 20)
+    }
+
+    /// Connects an editor with so many bytes between the two ends.
+    pub(crate) fn connect_sized(&self, bytes: usize) -> Client {
+        let (near, far) = duplex(bytes);
         let (input, output) = split(far);
         let stop = CancellationToken::new();
         let serving = tokio::spawn(serve(ScriptedHost(self.clone()), input, output, stop.clone()));
@@ -104,7 +118,10 @@ impl Stage {
         });
         tools.register(pay).unwrap();
         tools.register(plan_tool()).unwrap();
+        let helper = SubAgent::new(AgentSpec::new("helper", "You help."), "Helps.");
+        tools.register(helper).unwrap();
         let rules = PermissionRules::default()
+            .with_rule(Rule::tool(RuleState::Allow, "ask_helper"))
             .with_rule(Rule::tool(RuleState::Ask, "pay"))
             .with_rule(Rule::tool(RuleState::Allow, "update_plan"));
         let mut policy = ToolPolicy::new(rules).with_grants(Arc::<InMemoryGrants>::clone(&self.grants));
@@ -137,6 +154,9 @@ impl ScriptedHost {
             session,
             mode: Mutex::new("default".to_owned()),
             closed: Arc::clone(&self.0.closed),
+            released: Arc::clone(&self.0.released),
+            previewed: Arc::clone(&self.0.previewed),
+            notices: self.0.notices.clone(),
         })
     }
 }
@@ -152,7 +172,8 @@ impl Host for ScriptedHost {
     }
 
     async fn create(&self, request: OpenRequest, editor: Editor) -> Result<Box<dyn HostedSession>, AcpError> {
-        if request.folder != Path::new("/project") {
+        // The second one is a link to the first.
+        if ![Path::new("/project"), Path::new("/link")].contains(&&*request.folder) {
             return Err(AcpError::new(AcpErrorKind::InvalidInput, "there is no such folder"));
         }
         let sessions = self.0.sessions(Some(editor.clone()));
@@ -187,6 +208,9 @@ struct ScriptedSession {
     session: AgentSession,
     mode: Mutex<String>,
     closed: Arc<AtomicUsize>,
+    released: Arc<AtomicUsize>,
+    previewed: Arc<Mutex<Vec<String>>>,
+    notices: Vec<String>,
 }
 
 #[async_trait]
@@ -225,11 +249,35 @@ impl HostedSession for ScriptedSession {
     }
 
     async fn command(&self, name: &str, argument: &str) -> Result<Option<CommandResult>, AcpError> {
+        if name == "wait" {
+            std::future::pending::<()>().await;
+        }
         Ok((name == "status").then(|| CommandResult::Text(format!("status of {argument}"))))
+    }
+
+    fn preview(&self, call_id: &str, tool: &str, arguments: &Value) -> CallView {
+        self.previewed.lock().unwrap().push(call_id.to_owned());
+        self.describe(tool, arguments)
+    }
+
+    fn change_made(&self, call_id: &str) -> Option<FileChange> {
+        (call_id == "changes").then(|| FileChange {
+            path: PathBuf::from("/project/bill.txt"),
+            before: None,
+            after: "5".to_owned(),
+        })
+    }
+
+    fn notices(&self) -> Vec<String> {
+        self.notices.clone()
     }
 
     async fn close(&self) {
         self.closed.fetch_add(1, Ordering::SeqCst);
+    }
+
+    async fn release(&self) {
+        self.released.fetch_add(1, Ordering::SeqCst);
     }
 }
 
@@ -376,6 +424,25 @@ impl Client {
             .iter()
             .filter(|message| message["method"] == "session/request_permission");
         questions.cloned().collect()
+    }
+
+    /// Closes both streams at once, like a process that is killed, and waits until the door has ended. Returns its result.
+    pub(crate) async fn die(self) -> Result<(), AcpError> {
+        let Self {
+            lines, writer, serving, ..
+        } = self;
+        drop((lines, writer));
+        serving.await.unwrap()
+    }
+
+    /// Waits until the door has ended, without reading or closing anything. Returns its result.
+    pub(crate) async fn stays_deaf(self) -> Result<(), AcpError> {
+        let Self {
+            lines, writer, serving, ..
+        } = self;
+        let ended = serving.await.unwrap();
+        drop((lines, writer));
+        ended
     }
 
     /// Closes the input of the door, and waits until it has ended. Returns its result.

@@ -2,10 +2,10 @@
 
 use std::{path::Path, sync::Arc};
 
-use agcore_acp::{CallView, FileChange, PromptLimits, Translator, content_of, schema};
+use agcore_acp::{CallView, FileChange, PromptLimits, Translator, content_of, history, schema};
 use agcore_chat::{
-    AgentEvent, AssistantMessage, EventKind, Fault, FaultKind, ModelEvent, Reasoning, StreamEvent, TextEvent,
-    ToolEvent, Usage,
+    AgentEvent, AssistantMessage, Content, ContentPart, EventKind, Fault, FaultKind, Marks, Message, ModelEvent,
+    Origin, Reasoning, StreamEvent, TextEvent, ToolEvent, Usage,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -137,6 +137,26 @@ fn a_question_shows_a_change_only_if_it_fits() {
     };
     assert!(view("x".to_owned()).change.is_some());
     assert!(view("x".repeat(2 * 1024 * 1024)).change.is_some());
+}
+
+#[test]
+fn a_loaded_session_notes_that_messages_were_summarized() {
+    let summary = ContentPart::text("They agreed.").with_marks(Marks::new().with_origin(Origin::Summary));
+    let of = |parts: Vec<ContentPart>| vec![Arc::new(Message::user(Content::Parts(parts)))];
+    let shown = history(&of(vec![ContentPart::text("Hello"), summary]), &describe);
+    let shown = serde_json::to_value(shown).unwrap();
+    assert_eq!(shown[0]["sessionUpdate"], "agent_message_chunk");
+    assert!(
+        shown[0]["content"]["text"]
+            .as_str()
+            .unwrap()
+            .contains("were summarized")
+    );
+    assert_eq!(
+        (&shown[1]["content"]["text"], &shown[2]),
+        (&json!("Hello"), &Value::Null)
+    );
+    assert_eq!(history(&of(vec![ContentPart::text("Hello")]), &describe).len(), 1);
 }
 
 proptest! {

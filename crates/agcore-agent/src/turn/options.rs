@@ -74,6 +74,9 @@ impl Segment<'_> {
         if self.session.lineage.depth > 0 {
             context = context.with_agent(conversation.agent.name());
         }
+        if let Some(call) = &self.session.lineage.call {
+            context = context.with_parent_call(&**call);
+        }
         if let Some(recorder) = &self.session.recorder {
             let turn = self.turn_index(conversation);
             context = context.with_key_scope(format!("{turn} {}", recorder.key_scope()));

@@ -38,6 +38,8 @@ pub(crate) struct Lineage {
     pub(crate) depth: u32,
     /// The calls that lead to this agent.
     pub(crate) path: String,
+    /// The id of the call that has asked this agent.
+    pub(crate) call: Option<Arc<str>>,
     /// The budget of all sub-agents of the turn.
     pub(crate) pool: Option<BudgetPool>,
     /// The values of the turn in which it is noted what each sub-agent has spent, if nothing else does.
@@ -52,6 +54,7 @@ impl Lineage {
             whole: Some(Arc::clone(self.whole.as_ref().unwrap_or(own))),
             depth: self.depth + 1,
             path: format!("{}{call}", self.start_of_children(turn)),
+            call: Some(Arc::from(call)),
             pool: self.pool.clone(),
             ledger: self.ledger.clone(),
         }

@@ -24,6 +24,7 @@ pub(super) struct RunScope {
     pub(super) key_scope: Option<Text>,
     pub(super) trace_id: Option<Text>,
     pub(super) agent: Option<Text>,
+    pub(super) parent_call: Option<Text>,
     pub(super) actor: Option<Arc<Actor>>,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) cancellation: CancellationToken,

@@ -34,7 +34,7 @@ impl Previews {
         let change = match self.change(&request.tool, request.arguments.as_value())? {
             Ok(change) => change,
             Err(error) => {
-                self.remember_target(request);
+                self.remember_target(&request.call_id, request.arguments.as_value());
                 return Some(Preview::Failure(error.message().to_owned()));
             }
         };
@@ -43,21 +43,25 @@ impl Previews {
         Some(Preview::Change(change.diff()))
     }
 
-    /// Returns the change that a call would make to a file, with both texts, and remembers the file: if it changes before the call
-    /// runs, nothing is written. Returns `None` for calls of other tools, and for those that would fail.
-    pub fn edit_for(&self, request: &ApprovalRequest) -> Option<FileEdit> {
-        let Ok(change) = self.change(&request.tool, request.arguments.as_value())? else {
-            self.remember_target(request);
-            return None;
-        };
-        let approved = self.0.approved();
-        approved.remember(&request.call_id, &change.path, change.before.as_deref());
-        Some(change.edit(self.0.path()))
+    /// Returns the change that a call would make to a file, with both texts, or the reason why it would fail, and remembers the file:
+    /// if it changes before the call runs, nothing is written. Returns `None` for calls of other tools.
+    pub fn edit_for(&self, request: &ApprovalRequest) -> Option<Result<FileEdit, String>> {
+        self.edit_of_question(&request.call_id, &request.tool, request.arguments.as_value())
     }
 
-    /// Returns the change that a call would make to a file now, with both texts, or `None` if it would fail or changes no file.
-    pub fn edit(&self, tool: &str, arguments: &Value) -> Option<FileEdit> {
-        Some(self.change(tool, arguments)?.ok()?.edit(self.0.path()))
+    /// Like [`edit_for`](Self::edit_for), for the question of a suspended turn: `call_id` is the id of the call that runs if it is
+    /// approved.
+    pub fn edit_of_question(&self, call_id: &str, tool: &str, arguments: &Value) -> Option<Result<FileEdit, String>> {
+        let change = match self.change(tool, arguments)? {
+            Ok(change) => change,
+            Err(error) => {
+                self.remember_target(call_id, arguments);
+                return Some(Err(error.message().to_owned()));
+            }
+        };
+        let approved = self.0.approved();
+        approved.remember(call_id, &change.path, change.before.as_deref());
+        Some(Ok(change.edit(self.0.path())))
     }
 
     /// Returns the change that a call would make to a file now, as a unified difference, or `None` if it would fail or changes no
@@ -78,11 +82,11 @@ impl Previews {
 
     /// Remembers the file that a call names, although the call would fail: if the file changes, the call must not succeed
     /// with a change that was not shown.
-    fn remember_target(&self, request: &ApprovalRequest) {
-        let path = request.arguments.as_value()["path"].as_str().unwrap_or_default();
+    fn remember_target(&self, call_id: &str, arguments: &Value) {
+        let path = arguments["path"].as_str().unwrap_or_default();
         if let Ok(path) = self.0.writable(path) {
             let content = text_file::read_if_exists(&self.0, &path).unwrap_or_default();
-            self.0.approved().remember(&request.call_id, &path, content.as_deref());
+            self.0.approved().remember(call_id, &path, content.as_deref());
         }
     }
 }
@@ -100,5 +104,54 @@ impl ToolFolder {
         self.unasked().keep_edits();
         let folder = self.clone();
         move |call_id| folder.unasked().take_edit(call_id)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_resumed_question_is_bound_to_the_file_that_was_shown() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("a.rs");
+        fs::write(&file, "one\n").unwrap();
+        let folder = ToolFolder::at(directory.path(), Vec::new()).unwrap();
+        let previews = Previews::new(&folder);
+        let arguments = json!({"path": "a.rs", "old": "one", "new": "two"});
+        let edit = previews
+            .edit_of_question("c1", "edit_file", &arguments)
+            .unwrap()
+            .unwrap();
+        assert_eq!((edit.before.as_deref(), edit.after.as_str()), (Some("one\n"), "two\n"));
+        assert!(folder.approved().check("c1", "a.rs".as_ref(), Some("one\n")).unwrap());
+        previews
+            .edit_of_question("c1", "edit_file", &arguments)
+            .unwrap()
+            .unwrap();
+        assert!(
+            folder
+                .approved()
+                .check("c1", "a.rs".as_ref(), Some("one, changed\n"))
+                .is_err()
+        );
+
+        // A call that would fail is bound, too: the file must not become one with which it succeeds.
+        let missing = json!({"path": "a.rs", "old": "three", "new": "four"});
+        let reason = previews
+            .edit_of_question("c2", "edit_file", &missing)
+            .unwrap()
+            .unwrap_err();
+        assert!(reason.contains("does not contain `old`"), "{reason}");
+        assert!(folder.approved().check("c2", "a.rs".as_ref(), Some("three\n")).is_err());
+        assert!(
+            previews
+                .edit_of_question("c3", "shell", &json!({"command": "ls"}))
+                .is_none()
+        );
     }
 }

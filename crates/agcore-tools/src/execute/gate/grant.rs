@@ -35,6 +35,7 @@ impl Gate {
         ApprovalRequest {
             session_id: context.session_id().clone(),
             agent: context.agent().cloned(),
+            parent_call: context.parent_call().cloned(),
             actor: context.actor().clone(),
             call_id: context.call_id().clone(),
             tool: tool.name().clone(),

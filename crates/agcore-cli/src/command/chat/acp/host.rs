@@ -9,7 +9,7 @@ use std::{
     },
 };
 
-use agcore::session::Session;
+use agcore::session::{Hold, Session, SessionError, stream_of};
 use agcore_acp::{
     AcpError, AcpErrorKind, Editor, EditorApprover, Host, HostedSession, ListedSession, OpenRequest, Program,
     SessionPage, WiderGrant, plan_tool,
@@ -109,11 +109,13 @@ impl EditorHost {
         let mut settings = self.settings().await?;
         let mut notices = settings.context_files.warnings();
         notices.extend(mcp_servers::add(&mut settings, request.mcp_servers));
-        trust_dialog::print_notices(&notices)?;
         // Without a receiver, the questions of MCP servers are declined.
         let (workbench, _) = workbench::open_for_user(&settings, !self.args.no_tools).await?;
         notices.extend(workbench.warnings.iter().cloned());
-        let started = self.start_with(selected, &settings, &workbench, editor).await;
+        let started = match trust_dialog::print_notices(&notices) {
+            Ok(()) => self.start_with(selected, &settings, &workbench, editor).await,
+            Err(failure) => Err(failure),
+        };
         match started {
             Ok(parts) => {
                 self.open.fetch_add(1, Ordering::SeqCst);
@@ -228,7 +230,11 @@ impl Host for EditorHost {
 
     async fn delete(&self, id: &str) -> Result<(), AcpError> {
         match self.sessions.exact(id).await.map_err(failed)? {
-            Some(session) => self.sessions.erase(&session).await.map_err(failed),
+            Some(session) => {
+                let name = stream_of(session.tenant(), &session.id);
+                let _hold: Hold = self.sessions.store().hold(&name).await.map_err(held)?;
+                self.sessions.erase(&session).await.map_err(failed)
+            }
             None => Ok(()),
         }
     }
@@ -237,6 +243,17 @@ impl Host for EditorHost {
         let settings = self.settings().await.map_err(failed)?;
         let built = settings.provider.build().map(drop);
         built.map_err(|error| failed(setup_failure(settings.report(), error)))
+    }
+}
+
+/// Returns the error of a session that cannot be held.
+fn held(error: SessionError) -> AcpError {
+    match error.holder() {
+        Some(holder) => AcpError::new(
+            AcpErrorKind::Busy,
+            format!("this session is in use by {holder}; delete it when it is free"),
+        ),
+        None => failed(error.into()),
     }
 }
 

@@ -154,15 +154,21 @@ async fn listed(settings: &Settings) -> Vec<String> {
     names
 }
 
-/// Describes a call, with its change.
+/// Describes a call, with its change, or why it would fail.
 pub(super) fn view(
     tool: &str,
     tools: &ToolRegistry,
     arguments: &Value,
     root: &Path,
-    edit: Option<FileEdit>,
+    edit: Option<Result<FileEdit, String>>,
 ) -> CallView {
-    CallView::new(tool, tools.get(tool).as_ref(), arguments, root).with_change(edit.map(change))
+    let (edit, problem) = match edit.transpose() {
+        Ok(edit) => (edit, None),
+        Err(problem) => (None, Some(problem)),
+    };
+    CallView::new(tool, tools.get(tool).as_ref(), arguments, root)
+        .with_change(edit.map(change))
+        .with_problem(problem)
 }
 
 fn change(edit: FileEdit) -> FileChange {
@@ -261,8 +267,12 @@ impl HostedSession for EditorSession {
         ]
     }
 
-    async fn command(&self, name: &str, _: &str) -> Result<Option<CommandResult>, AcpError> {
+    async fn command(&self, name: &str, argument: &str) -> Result<Option<CommandResult>, AcpError> {
         match name {
+            "compact" | "status" if !argument.is_empty() => Err(AcpError::new(
+                AcpErrorKind::InvalidInput,
+                format!("/{name} takes no text after it; send the text as a message of its own"),
+            )),
             "compact" => Ok(Some(CommandResult::Text(self.compact().await?))),
             "status" => Ok(Some(CommandResult::Text(self.status()))),
             _ => Ok(None),
@@ -273,8 +283,8 @@ impl HostedSession for EditorSession {
         view(tool, &self.workbench.registry, arguments, self.folder.path(), None)
     }
 
-    fn preview(&self, tool: &str, arguments: &Value) -> CallView {
-        let edit = Previews::new(&self.folder).edit(tool, arguments);
+    fn preview(&self, call_id: &str, tool: &str, arguments: &Value) -> CallView {
+        let edit = Previews::new(&self.folder).edit_of_question(call_id, tool, arguments);
         view(tool, &self.workbench.registry, arguments, self.folder.path(), edit)
     }
 
@@ -296,8 +306,12 @@ impl HostedSession for EditorSession {
     }
 
     async fn close(&self) {
-        self.workbench.servers.close().await;
+        self.release().await;
         self.chats.forget_if_empty(self.session.id()).await;
+    }
+
+    async fn release(&self) {
+        self.workbench.servers.close().await;
         self.open.fetch_sub(1, Ordering::SeqCst);
     }
 }
