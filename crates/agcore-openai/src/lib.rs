@@ -24,6 +24,7 @@
 //! | to | use |
 //! |---|---|
 //! | read the request of a client | [`ChatCompletionRequest`], [`ResponsesRequest`], [`RequestLimits`] |
+//! | make a conversation of a client usable | [`settle_messages`] |
 //! | read the events of a run | [`RunReader`], [`ReplyEvent`] |
 //! | answer as a whole | [`ChatAnswer`], [`ResponseStream::response`] |
 //! | answer with a stream | [`ChatStream`], [`ResponseStream`] |
@@ -51,7 +52,7 @@ pub use chat::{ChatAnswer, ChatStream};
 pub use error::{ApiError, ErrorType};
 pub use ids::{CallId, ResponseId};
 pub use reply::{Call, OpenQuestion, Outcome, ReplyEnd, ReplyEvent, RunReader};
-pub use request::{ChatCompletionRequest, Conversation, Ending, RequestLimits, ResponsesRequest};
+pub use request::{ChatCompletionRequest, Conversation, Ending, RequestLimits, ResponsesRequest, settle_messages};
 pub use responses::{ResponseFacts, ResponseStream};
 
 use serde_json::{Value, json};

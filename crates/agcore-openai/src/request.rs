@@ -4,6 +4,7 @@ mod fields;
 mod limits;
 mod content;
 mod tools;
+mod history;
 mod conversation;
 mod chat;
 mod responses;
@@ -11,6 +12,7 @@ mod responses;
 pub use self::{
     chat::ChatCompletionRequest,
     conversation::{Conversation, Ending},
+    history::settle_messages,
     limits::RequestLimits,
     responses::ResponsesRequest,
 };

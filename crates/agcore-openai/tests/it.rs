@@ -9,8 +9,8 @@
 
 use agcore_chat::{Content, Message, Origin};
 use agcore_openai::{
-    ApiError, ChatAnswer, ChatCompletionRequest, ChatStream, Ending, ReplyEvent, RequestLimits, ResponseFacts,
-    ResponseId, ResponseStream, ResponsesRequest,
+    ApiError, CallId, ChatAnswer, ChatCompletionRequest, ChatStream, Ending, ReplyEvent, RequestLimits, ResponseFacts,
+    ResponseId, ResponseStream, ResponsesRequest, RunReader,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -143,6 +143,92 @@ fn instructions_of_a_client_become_context_of_the_user() {
 }
 
 #[test]
+fn a_replaced_text_may_break_off_while_it_repeats() {
+    let events = [
+        start("a"),
+        delta("a", "Good "),
+        end("a", true),
+        start("b"),
+        delta("b", "Go"),
+        end("b", true),
+        start("c"),
+        delta("c", "Good day"),
+        end("c", false),
+    ];
+    assert_eq!(texts(&events), ("Good day".to_owned(), json!("Good day")));
+}
+
+#[test]
+fn a_cancelled_run_does_not_look_complete() {
+    let mut encoder = agcore_agui::Encoder::new("t", "r");
+    let mut log = encoder.push(agcore_agui::Run::started().into()).unwrap();
+    log.extend(encoder.push(agcore_agui::Run::cancelled().into()).unwrap());
+    let (mut reader, mut stream) = (RunReader::new(), ChatStream::new("id", "ada", "t"));
+    let parts = log.iter().flat_map(|event| reader.push(event));
+    let frames: String = parts.map(|part| stream.push(&part)).collect();
+    assert!(frames.contains(r#""code":"run_canceled""#), "{frames}");
+    assert!(
+        !frames.contains("[DONE]") && !frames.contains(r#""finish_reason":"stop""#),
+        "{frames}"
+    );
+}
+
+#[test]
+fn conversations_that_clients_leave_open_are_settled() {
+    let call = |id: &str| json!({"id": id, "type": "function", "function": {"name": "pay", "arguments": "{}"}});
+    let messages = json!([
+        {"role": "user", "content": "Pay."},
+        {"role": "assistant", "tool_calls": [call("c1"), call("c2")]},
+        {"role": "tool", "tool_call_id": "c2", "content": "paid"},
+        {"role": "user", "content": "Stop."},
+        {"role": "user", "content": [{"type": "text", "text": "Now."}]},
+    ]);
+    let request = chat(&json!({"model": "ada", "messages": messages})).unwrap();
+    let [_, _, Message::Tool(paid), Message::Tool(missing)] = &request.conversation.history[..] else {
+        panic!("{:?}", request.conversation.history)
+    };
+    assert_eq!((&*paid.tool_call_id, &*missing.tool_call_id), ("c2", "c1"));
+    assert!(missing.content.text().contains("not run") && missing.marks.is_error && !paid.marks.is_error);
+    let Ending::Message(message) = request.conversation.end else {
+        panic!()
+    };
+    assert_eq!(message.text(), "Stop.\n\nNow.");
+}
+
+#[test]
+fn earlier_calls_have_short_ids() {
+    let id = |thread: &str| CallId::new(thread, "c1").encode();
+    let round = |id: &str| {
+        let call = json!({"id": id, "type": "function", "function": {"name": "pay", "arguments": "{}"}});
+        [
+            json!({"role": "user", "content": "Pay."}),
+            json!({"role": "assistant", "tool_calls": [call]}),
+            json!({"role": "tool", "tool_call_id": id, "content": "paid"}),
+            json!({"role": "assistant", "content": "Paid."}),
+        ]
+    };
+    let rounds = [id("t1"), id("t2"), "c1_2".to_owned()];
+    let mut messages: Vec<Value> = rounds.iter().flat_map(|id| round(id)).collect();
+    messages.push(json!({"role": "user", "content": "Thanks."}));
+    let request = chat(&json!({"model": "ada", "messages": messages})).unwrap();
+    let mut ids = Vec::new();
+    for message in &request.conversation.history {
+        match message {
+            Message::Assistant(reply) => ids.extend(reply.tool_calls().map(|call| call.id.clone())),
+            Message::Tool(result) => ids.push(result.tool_call_id.clone()),
+            _ => {}
+        }
+    }
+    assert_eq!(ids, ["c1", "c1", "c1_3", "c1_3", "c1_2", "c1_2"]);
+    // The results at the end name the thread.
+    let results = chat(&json!({"model": "ada", "messages": round(&id("t1"))[..3]})).unwrap();
+    let Ending::Results(results) = results.conversation.end else {
+        panic!()
+    };
+    assert_eq!(results[0].tool_call_id, id("t1"));
+}
+
+#[test]
 fn limits_hold() {
     let user = |text: &str| json!({"role": "user", "content": text});
     let limits = RequestLimits::new().with_max_bytes(200).with_max_messages(2);
@@ -154,6 +240,9 @@ fn limits_hold() {
     let system = json!({"role": "system", "content": "x".repeat(40_000)});
     let long = chat(&json!({"model": "ada", "messages": [system, system, user("Hello")]})).unwrap_err();
     assert_eq!((long.status(), long.param()), (413, Some("messages[1].content")));
+    let metadata = |name: &str| chat(&json!({"model": "ada", "messages": [user("a")], "metadata": {name: "x"}})).err();
+    assert_eq!(metadata(&"x".repeat(64)), None);
+    assert_eq!(metadata(&"x".repeat(65)).unwrap().param(), Some("metadata"));
 }
 
 fn any_json() -> impl Strategy<Value = Value> {

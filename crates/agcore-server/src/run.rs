@@ -54,6 +54,9 @@ pub(crate) struct RunInput {
     /// The data that the client gets back with the answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) note: Option<RunNote>,
+    /// Whether questions for people are refused, because the client that has started the run cannot answer them.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) refuses: bool,
     /// The hash of the body, if a delivery to a hook has started the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) delivery: Option<String>,

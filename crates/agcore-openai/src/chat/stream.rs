@@ -5,13 +5,15 @@ use serde_json::{Value, json};
 use super::{Head, PAUSE, finish_reason};
 use crate::{
     error::ApiError,
-    reply::{Outcome, ReplyEnd, ReplyEvent, chat_usage},
+    reply::{ReplyEnd, ReplyEvent, chat_usage},
 };
 
 /// Writes the chunks of a streamed answer of `POST /v1/chat/completions`.
 ///
 /// Chunks cannot take anything back: a text that is replaced because a stream of the model broke off stays, and the new one follows
 /// after an empty line, without what both begin with if the first one is the beginning of the second.
+///
+/// A run that fails or is cancelled ends the stream with an error, and not with `[DONE]`.
 ///
 /// ```
 /// use agcore_openai::{ChatStream, ReplyEvent};
@@ -91,7 +93,9 @@ impl ChatStream {
             ReplyEvent::Text { delta, .. } => self.text(delta, &mut out),
             ReplyEvent::TextEnd { is_discarded, .. } => {
                 let text = self.text.take().unwrap_or_default();
-                self.discarded = is_discarded.then_some(text.all).filter(|text| !text.is_empty());
+                // While a text repeats the one before it, the client has seen all of that one.
+                let seen = text.repeats.unwrap_or(text.all);
+                self.discarded = is_discarded.then_some(seen).filter(|text| !text.is_empty());
                 self.has_text |= !*is_discarded;
             }
             ReplyEvent::End(end) => self.end(end, &mut out),
@@ -131,8 +135,8 @@ impl ChatStream {
     }
 
     fn end(&self, end: &ReplyEnd, out: &mut String) {
-        if let Outcome::Failed { code, message } = &end.outcome {
-            frame(&ApiError::new(500, code, message).to_value(), out);
+        if let Some(error) = end.outcome.error() {
+            frame(&error.to_value(), out);
             return;
         }
         if !end.calls.is_empty() {

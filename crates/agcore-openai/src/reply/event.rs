@@ -2,6 +2,8 @@
 
 use agcore_chat::Usage;
 
+use crate::error::ApiError;
+
 /// A part of the answer of a run.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
@@ -78,6 +80,17 @@ pub enum Outcome {
     },
     /// It waits for the answers of a person.
     Waiting(Vec<OpenQuestion>),
+}
+
+impl Outcome {
+    /// Returns the error that a client gets; `None` if the run has succeeded, or waits.
+    pub fn error(&self) -> Option<ApiError> {
+        match self {
+            Self::Completed | Self::Waiting(_) => None,
+            Self::Failed { code, message } => Some(ApiError::new(500, code, message)),
+            Self::Cancelled => Some(ApiError::new(409, "run_canceled", "the run was cancelled")),
+        }
+    }
 }
 
 /// A question that only a person can answer.

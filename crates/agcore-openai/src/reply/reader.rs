@@ -51,13 +51,6 @@ impl RunReader {
         self
     }
 
-    /// Adds calls that an earlier answer has announced, and that may still wait.
-    #[must_use]
-    pub fn with_calls(mut self, calls: impl IntoIterator<Item = Call>) -> Self {
-        self.calls.extend(calls);
-        self
-    }
-
     /// Returns the parts of the answer that an event is, in order.
     pub fn push(&mut self, event: &AguiEvent) -> Vec<ReplyEvent> {
         // What sub-agents write is the work of the agent, not its answer.

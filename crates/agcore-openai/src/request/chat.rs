@@ -104,13 +104,16 @@ impl ChatCompletionRequest {
 pub(super) fn metadata(fields: &mut Fields) -> Result<Map<String, Value>, ApiError> {
     match fields.take("metadata") {
         None => Ok(Map::new()),
-        Some(Value::Object(members)) if members.len() <= 16 && members.values().all(is_short) => Ok(members),
-        Some(_) => Err(fields.invalid("metadata", "must be an object of at most 16 texts of at most 512 bytes")),
+        Some(Value::Object(members)) if members.len() <= 16 && members.iter().all(is_short) => Ok(members),
+        Some(_) => {
+            let rule = "must be an object of at most 16 texts of at most 512 bytes, with names of at most 64 bytes";
+            Err(fields.invalid("metadata", rule))
+        }
     }
 }
 
-fn is_short(value: &Value) -> bool {
-    value.as_str().is_some_and(|text| text.len() <= 512)
+fn is_short((name, value): (&String, &Value)) -> bool {
+    name.len() <= 64 && value.as_str().is_some_and(|text| text.len() <= 512)
 }
 
 fn message(value: Value, path: &str, collector: &mut Collector, limits: &RequestLimits) -> Result<(), ApiError> {

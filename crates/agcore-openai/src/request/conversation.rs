@@ -5,7 +5,10 @@ use agcore_chat::{
     validate_messages,
 };
 
-use super::limits::RequestLimits;
+use super::{
+    history::{plain_ids, settle_messages},
+    limits::RequestLimits,
+};
 use crate::error::ApiError;
 
 /// The messages of a request. All of them come from outside, including those with the role of the assistant.
@@ -15,7 +18,9 @@ use crate::error::ApiError;
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Conversation {
-    /// The messages before, oldest first. They can be sent to a model together with the end.
+    /// The messages before, oldest first. They can be sent to a model together with a message at the end: they are
+    /// [settled](crate::settle_messages), and the [ids](crate::CallId) of earlier calls are those that the threads know. If the
+    /// results of calls are at the end, these messages are not checked, because the thread has them.
     pub history: Vec<Message>,
     /// The new part.
     pub end: Ending,
@@ -100,6 +105,10 @@ impl Collector {
         // Empty replies are those of other vendors that only had reasoning.
         self.messages
             .retain(|message| !matches!(message, Message::Assistant(reply) if reply.blocks.is_empty()));
+        if let Some(Message::User(_)) = self.messages.last() {
+            self.messages = settle_messages(self.messages);
+            plain_ids(&mut self.messages);
+        }
         let is_result = |message: &&Message| matches!(message, Message::Tool(_));
         let results = self.messages.iter().rev().take_while(is_result).count();
         let end = match (results, self.messages.last()) {

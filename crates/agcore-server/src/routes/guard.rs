@@ -21,6 +21,13 @@ use crate::{
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Peer(pub(crate) IpAddr);
 
+/// The headers that pages may send.
+const HEADERS: &str =
+    "authorization, content-type, idempotency-key, last-event-id, user-agent, x-agcore-dialect, x-request-id";
+
+/// The number of headers of official clients that are allowed at once.
+const MAX_NAMES: usize = 32;
+
 /// Finds out who the client is.
 pub(super) async fn authenticate(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
     // Without the body, which cannot be shared between threads.
@@ -100,31 +107,47 @@ pub(super) async fn origin(State(app): State<Arc<App>>, request: Request, next: 
     }
     let is_preflight =
         request.method() == Method::OPTIONS && headers.contains_key(header::ACCESS_CONTROL_REQUEST_METHOD);
+    let names = allowed_names(headers);
     let mut response = match is_preflight {
         true => StatusCode::NO_CONTENT.into_response(),
         false => next.run(request).await,
     };
     if is_allowed {
-        allow(response.headers_mut(), origin);
+        allow(response.headers_mut(), origin, names);
     }
     response
 }
 
-fn allow(headers: &mut HeaderMap, origin: HeaderValue) {
+/// Returns the headers that a page may send. Official clients of OpenAI describe themselves in many, whose names begin alike.
+fn allowed_names(headers: &HeaderMap) -> HeaderValue {
+    let asked = headers.get(header::ACCESS_CONTROL_REQUEST_HEADERS);
+    let asked = asked.and_then(|asked| asked.to_str().ok()).unwrap_or_default();
+    let is_name = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
+    let asked = asked.split(',').map(|name| name.trim().to_ascii_lowercase());
+    let asked = asked.filter(|name| name.starts_with("x-stainless-") && name.len() <= 64 && name.bytes().all(is_name));
+    let names = asked.take(MAX_NAMES).fold(HEADERS.to_owned(), |mut names, name| {
+        names.push_str(", ");
+        names.push_str(&name);
+        names
+    });
+    HeaderValue::from_str(&names).unwrap_or(HeaderValue::from_static(HEADERS))
+}
+
+fn allow(headers: &mut HeaderMap, origin: HeaderValue, names: HeaderValue) {
     headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
     headers.append(header::VARY, HeaderValue::from_static("origin"));
     let rules = [
         (header::ACCESS_CONTROL_ALLOW_METHODS, "GET, POST, PUT, PATCH, DELETE"),
         (
-            header::ACCESS_CONTROL_ALLOW_HEADERS,
-            "authorization, content-type, last-event-id, x-agcore-dialect, x-request-id",
+            header::ACCESS_CONTROL_EXPOSE_HEADERS,
+            "retry-after, x-request-id, x-should-retry, x-vercel-ai-ui-message-stream",
         ),
-        (header::ACCESS_CONTROL_EXPOSE_HEADERS, "retry-after, x-request-id"),
         (header::ACCESS_CONTROL_MAX_AGE, "600"),
     ];
     for (name, value) in rules {
         headers.insert(name, HeaderValue::from_static(value));
     }
+    headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, names);
 }
 
 fn is_same_origin(headers: &HeaderMap, origin: &HeaderValue) -> bool {
@@ -155,6 +178,19 @@ mod tests {
         let mut headers = HeaderMap::new();
         headers.insert(header::HOST, host.parse().unwrap());
         assert_eq!(is_loopback_host(&headers), expected, "{host}");
+    }
+
+    #[test]
+    fn pages_with_official_clients_may_send_their_headers() {
+        let names = |asked: &str| {
+            let mut headers = HeaderMap::new();
+            headers.insert(header::ACCESS_CONTROL_REQUEST_HEADERS, asked.parse().unwrap());
+            allowed_names(&headers).to_str().unwrap().to_owned()
+        };
+        let added = names("authorization,X-Stainless-Lang, x-stainless-os,x-evil,x-stainless-a b");
+        assert_eq!(added, format!("{HEADERS}, x-stainless-lang, x-stainless-os"));
+        let many = names(&vec!["x-stainless-a"; 1000].join(","));
+        assert!(many.len() < 1000, "{many}");
     }
 
     #[test]

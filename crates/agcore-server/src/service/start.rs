@@ -6,6 +6,8 @@ mod answers;
 mod branch;
 mod results;
 mod state;
+mod previous;
+mod refusals;
 pub(super) mod deliveries;
 
 pub(crate) use self::{
@@ -103,6 +105,7 @@ impl Service {
             }
             // Not all runs: a thread may have thousands.
             open = own.runs(&RunFilter::new().open()).await?;
+            previous::check_newest(own, &new.input).await?;
         }
         self.admit(&new, &open)?;
         self.check_is_free(&new.actor.tenant, &new.thread).await?;
@@ -286,10 +289,11 @@ fn same_run(known: &Run, input: &RunInput) -> Result<(), Problem> {
         .input
         .clone()
         .and_then(|input| serde_json::from_value::<RunInput>(input).ok());
-    // The policy of the server may have changed meanwhile, and the thread may have got a state.
+    // The policies of the server may have changed meanwhile, and the thread may have got a state.
     let stored = stored.map(|stored| RunInput {
         busy: input.busy,
         has_state: input.has_state,
+        refuses: input.refuses,
         // Each request has another place in a trace.
         trace: input.trace.clone(),
         ..stored

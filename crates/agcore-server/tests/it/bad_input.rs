@@ -192,16 +192,18 @@ async fn web_pages_need_permission() {
     let preflight = [
         ("origin", "https://app.example"),
         ("access-control-request-method", "POST"),
+        ("access-control-request-headers", "content-type, x-stainless-os"),
     ];
     let answer = server
         .with(Method::OPTIONS, "/api/v1/agent/run", &preflight, None)
         .await;
     assert_eq!(answer.status.as_u16(), 204);
+    let allowed = answer.headers["access-control-allow-headers"].to_str().unwrap();
     assert!(
-        answer.headers["access-control-allow-headers"]
-            .to_str()
-            .unwrap()
-            .contains("last-event-id")
+        ["last-event-id", "idempotency-key", "x-stainless-os"]
+            .iter()
+            .all(|name| allowed.contains(name)),
+        "{allowed}"
     );
     let foreign = [
         ("origin", "https://evil.example"),

@@ -109,7 +109,7 @@ async fn answers_have_the_id_of_their_request() {
     );
     assert_eq!(
         answer.headers["access-control-expose-headers"],
-        "retry-after, x-request-id"
+        "retry-after, x-request-id, x-should-retry, x-vercel-ai-ui-message-stream"
     );
     assert!(
         answer.headers["access-control-allow-headers"]

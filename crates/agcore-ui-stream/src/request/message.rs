@@ -9,7 +9,8 @@ pub(super) struct Translated {
     pub(super) answers: Vec<Value>,
 }
 
-/// Translates messages. Other values stay as they are, and are refused where messages are read.
+/// Translates messages of users and replies. Of others, nothing but the role is left, so that they are refused where messages are
+/// read: a page must not bring messages in the form of AG-UI past this translation.
 pub(super) fn translated(all: &[Value]) -> Translated {
     let (mut messages, mut answers) = (Vec::new(), Vec::new());
     for (index, message) in all.iter().enumerate() {
@@ -25,7 +26,8 @@ pub(super) fn translated(all: &[Value]) -> Translated {
                 }
             }
             // Instructions of a page are not those of the agent.
-            (Some("system"), Some(_)) => {}
+            (Some("system" | "developer"), _) => {}
+            _ if message.is_object() => messages.push(json!({"id": message["id"], "role": message["role"]})),
             _ => messages.push(message.clone()),
         }
     }

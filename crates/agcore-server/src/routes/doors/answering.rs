@@ -2,17 +2,16 @@
 
 use std::{collections::VecDeque, sync::Arc, time::Duration};
 
-use agcore_agui::{Format, ResumeEntry};
+use agcore_agui::Format;
 use agcore_chat::Actor;
 use agcore_openai::{OpenQuestion, Outcome, ReplyEvent, RunReader};
 use agcore_session::{EventFilter, Run, RunFilter, RunStatus};
-use serde_json::json;
 
 use crate::{
     log::{LogEvent, LogItem, forget_ends},
     problem::{Problem, ProblemCode},
     run::RunInput,
-    service::{App, GivenAnswers, OwnedRun, StreamPermit},
+    service::{App, OwnedRun, StreamPermit},
     settings::DoorApprovals,
     stream::EventStream,
 };
@@ -22,10 +21,6 @@ const PAUSE: Duration = Duration::from_secs(1);
 
 /// The number of runs of a thread among which the one is looked for that continues another.
 const RUNS: u64 = 200;
-
-/// The explanation of a refusal, for the model.
-const REFUSAL: &str =
-    "the client of the user cannot ask for approvals, so this call was refused; explain that to the user";
 
 /// The answer of a run, and of the runs that continue it after questions that are not shown to the client.
 pub(super) struct Answering {
@@ -128,31 +123,25 @@ impl Answering {
         }
     }
 
-    /// Answers questions for the person, if that is the setting. Otherwise somebody else does.
+    /// Refuses the questions, if that is the setting. The process that has executed the run does the same: both get the same run.
+    /// Otherwise somebody answers in another way, and the run that continues this one is looked for.
     async fn answer(&mut self) -> Result<(), Problem> {
         if self.app.doors.approvals == DoorApprovals::Wait {
-            return Ok(());
+            return self.find_next().await;
         }
-        let entries = self.questions.iter().map(|question| match question.reason.as_str() {
-            "approval" | "uncertain" => {
-                ResumeEntry::resolved(&*question.id, json!({"approved": false, "message": REFUSAL}))
+        let ids = self.questions.iter().map(|question| question.id.clone()).collect();
+        match refuse(&self.app, &self.run, ids).await {
+            Ok(Some(run)) => self.follow(run).await,
+            Ok(None) => self.find_next().await,
+            // Somebody was faster, or is about to answer.
+            Err(problem) if matches!(problem.code(), ProblemCode::AlreadyAnswered | ProblemCode::SessionBusy) => {
+                self.find_next().await
             }
-            _ => ResumeEntry::cancelled(&*question.id),
-        });
-        let answers = GivenAnswers::of_entries(entries.collect());
-        let service = &self.app.service;
-        let (resuming, actor, thread) = (Arc::clone(service), self.actor.clone(), self.run.thread.clone());
-        let run = service.new_id("run");
-        let resume = async move { resuming.resume(&actor, &thread, &run, None, answers).await };
-        match service.carry_out(Box::pin(resume)).await {
-            Ok(run) => self.follow(run).await,
-            // Somebody was faster.
-            Err(problem) if problem.code() == ProblemCode::AlreadyAnswered => Ok(()),
             Err(problem) => Err(problem),
         }
     }
 
-    /// Waits for the answer of a person. Returns whether a comment is due.
+    /// Waits for an answer to the questions. Returns whether a comment is due.
     async fn is_quiet(&mut self) -> Result<bool, Problem> {
         let service = Arc::clone(&self.app.service);
         tokio::select! {
@@ -162,20 +151,8 @@ impl Answering {
             }
             () = service.clock.sleep(PAUSE) => {}
         }
-        let own = service.own(&self.actor, &self.run.thread).await?;
-        let runs = own.runs(&RunFilter::new().with_last(RUNS)).await?;
-        if let Some(next) = continuation(&runs, &self.run.run, &self.questions) {
-            let (next, _) = own.run(&next.id).await?;
-            self.follow(next).await?;
-            return Ok(false);
-        }
-        let now = runs.iter().find(|run| run.id == self.run.run);
-        if let (None | Some(RunStatus::Cancelled | RunStatus::Failed), Some(ReplyEvent::End(mut end))) =
-            (now.map(|run| run.status), self.waiting.clone())
-        {
-            self.waiting = None;
-            end.outcome = Outcome::Cancelled;
-            self.parts.push_back(ReplyEvent::End(end));
+        self.answer().await?;
+        if self.waiting.is_none() {
             return Ok(false);
         }
         self.quiet += PAUSE;
@@ -184,6 +161,33 @@ impl Answering {
             self.quiet = Duration::ZERO;
         }
         Ok(is_due)
+    }
+
+    /// Follows the run that continues this one, or ends the answer if its questions were withdrawn.
+    async fn find_next(&mut self) -> Result<(), Problem> {
+        let own = self.app.service.own(&self.actor, &self.run.thread).await?;
+        let found = own.find_run(&self.run.run).await?;
+        match found.map(|(_, run)| run.status) {
+            // Nothing has happened: the other runs need not be read.
+            Some(RunStatus::Interrupted) => Ok(()),
+            None | Some(RunStatus::Cancelled | RunStatus::Failed) => {
+                if let Some(ReplyEvent::End(mut end)) = self.waiting.take() {
+                    end.outcome = Outcome::Cancelled;
+                    self.parts.push_back(ReplyEvent::End(end));
+                }
+                Ok(())
+            }
+            Some(_) => {
+                let runs = own.runs(&RunFilter::new().with_last(RUNS)).await?;
+                match continuation(&runs, &self.run.run, &self.questions) {
+                    Some(next) => {
+                        let (next, _) = own.run(&next.id).await?;
+                        self.follow(next).await
+                    }
+                    None => Ok(()),
+                }
+            }
+        }
     }
 
     async fn follow(&mut self, run: OwnedRun) -> Result<(), Problem> {
@@ -209,16 +213,15 @@ fn continuation<'r>(runs: &'r [Run], run: &str, questions: &[OpenQuestion]) -> O
     })
 }
 
-/// Returns whether a run continues an earlier one, and is a part of its answer.
-pub(super) fn is_continuation(run: &Run) -> bool {
-    let input = run
-        .input
-        .clone()
-        .and_then(|input| serde_json::from_value::<RunInput>(input).ok());
-    input.is_some_and(|input| input.is_continuation() && input.note.is_none())
+/// Refuses questions, also if the client leaves meanwhile.
+async fn refuse(app: &App, run: &OwnedRun, ids: Vec<String>) -> Result<Option<OwnedRun>, Problem> {
+    let (service, run) = (Arc::clone(&app.service), run.clone());
+    let refuse = async move { service.refuse(&run, Some(&ids)).await };
+    app.service.carry_out(Box::pin(refuse)).await
 }
 
-/// Returns the stored part of the answer of a run, with the runs that continue it.
+/// Returns the stored part of the answer of a run, with the runs that continue it, and the last of these. Questions that were to be
+/// refused when the run began to wait, and were not because the server has ended, are refused now.
 ///
 /// # Errors
 /// When the store fails.
@@ -227,7 +230,7 @@ pub(super) async fn stored(
     actor: &Actor,
     run: OwnedRun,
     reader: &mut RunReader,
-) -> Result<Vec<ReplyEvent>, Problem> {
+) -> Result<(Vec<ReplyEvent>, OwnedRun), Problem> {
     let service = &app.service;
     let own = service.own(actor, &run.thread).await?;
     let runs = own.runs(&RunFilter::new().with_last(RUNS)).await?;
@@ -244,22 +247,34 @@ pub(super) async fn stored(
                 parts.extend(reader.push(event));
             }
         }
-        let next = match parts.last_mut() {
-            Some(ReplyEvent::End(end)) => match &end.outcome {
-                Outcome::Waiting(questions) => {
-                    let next = continuation(&runs, &run.run, questions);
-                    let now = runs.iter().find(|known| known.id == run.run).map(|known| known.status);
-                    if next.is_none() && now == Some(RunStatus::Cancelled) {
-                        end.outcome = Outcome::Cancelled;
-                    }
-                    next
-                }
-                _ => None,
-            },
-            _ => None,
+        let Some(ReplyEvent::End(end)) = parts.last_mut() else {
+            return Ok((parts, run));
         };
-        let Some(next) = next else { return Ok(parts) };
+        let Outcome::Waiting(questions) = &end.outcome else {
+            return Ok((parts, run));
+        };
+        let Some(next) = continuation(&runs, &run.run, questions) else {
+            let now = runs.iter().find(|known| known.id == run.run);
+            if now.is_some_and(|now| now.status == RunStatus::Cancelled) {
+                end.outcome = Outcome::Cancelled;
+            } else if now.is_some_and(is_refusing) {
+                let ids = questions.iter().map(|question| question.id.clone()).collect();
+                if let Err(problem) = refuse(app, &run, ids).await {
+                    tracing::warn!(run = run.run, %problem, "the questions of a run were not refused");
+                }
+            }
+            return Ok((parts, run));
+        };
         parts.pop();
         run = own.run(&next.id).await?.0;
     }
+}
+
+/// Returns whether the questions of a run that waits are refused.
+fn is_refusing(run: &Run) -> bool {
+    let input = run
+        .input
+        .clone()
+        .and_then(|input| serde_json::from_value::<RunInput>(input).ok());
+    run.status == RunStatus::Interrupted && input.is_some_and(|input| input.refuses)
 }

@@ -3,7 +3,8 @@
 use std::{convert::Infallible, sync::Arc};
 
 use agcore_agui::{Format, RunAgentInput};
-use agcore_chat::{Actor, Message};
+use agcore_chat::{Actor, Message, validate_messages};
+use agcore_openai::settle_messages;
 use agcore_session::{Run, RunFilter};
 use agcore_ui_stream::{HEADER, UiChatRequest, UiStream, UiVersion};
 use axum::{
@@ -111,24 +112,43 @@ async fn replace(app: &App, actor: &Actor, input: RunAgentInput) -> Result<Owned
     check_id("thread", &input.thread_id)?;
     let agent = agent_named(&input)?;
     let mut new = service.new_run(actor, agent, &input).await?;
-    let messages = input.messages.iter().filter_map(|message| message.message());
-    let mut history: Vec<Message> = messages.cloned().collect();
-    history.pop();
     let is_flow = service
         .agents
         .choose(new.agent.as_deref())
         .is_ok_and(AgentEntry::is_flow);
     if !is_flow {
-        new.input.history = Some(history);
+        let (message, history) = conversation(&input, new.input.message.take())?;
+        (new.input.message, new.input.history) = (Some(message), Some(history));
         let (thread, run, agent) = (new.thread.clone(), new.run.clone(), new.agent.clone());
-        let values = new.values;
+        let (values, state) = (new.values, new.state);
         new = service.run_of_conversation((actor, thread, run), agent, new.input)?;
-        new.values = values;
+        (new.values, new.state) = (values, state);
     }
     let starting = Arc::clone(service);
     service
         .carry_out(Box::pin(async move { starting.start(new).await }))
         .await
+}
+
+/// Returns the message of the user at the end of a conversation, in the form in which the run has it, and the messages before it.
+/// Instructions of a page are not those of the agent.
+///
+/// # Errors
+/// `invalid_request` if the messages cannot be sent to a model.
+fn conversation(input: &RunAgentInput, newest: Option<Message>) -> Result<(Message, Vec<Message>), Problem> {
+    let messages = input.messages.iter().filter_map(|message| message.message());
+    let is_of_page = |message: &&Message| match message {
+        Message::User(_) | Message::Tool(_) => true,
+        Message::Assistant(reply) => !reply.blocks.is_empty(),
+        _ => false,
+    };
+    let mut all: Vec<Message> = messages.filter(is_of_page).cloned().collect();
+    all.pop();
+    all.extend(newest);
+    let mut all = settle_messages(all);
+    validate_messages(&all).map_err(|error| Problem::invalid(format!("`messages` cannot be used: {error}")))?;
+    let message = all.pop().ok_or_else(|| Problem::invalid("`messages` is empty"))?;
+    Ok((message, all))
 }
 
 fn version(uri: &Uri) -> Result<UiVersion, Problem> {
@@ -146,14 +166,16 @@ fn input_of(run: &Run) -> RunInput {
 
 async fn streamed(app: &App, run: OwnedRun, ui: UiStream, permit: StreamPermit) -> Result<Response, Problem> {
     let events = EventStream::new(Arc::clone(&app.service), run, Format::default(), permit).await?;
-    let frames = stream::unfold(Some((events, ui)), |state| async move {
-        let (mut events, mut ui) = state?;
+    let frames = stream::unfold(Some((events, ui, false)), |state| async move {
+        let (mut events, mut ui, mut has_ended) = state?;
         loop {
             let items = match events.next_events().await {
                 Ok(Some(items)) => items,
-                Ok(None) => return None,
-                Err(error) => {
-                    let error = UiStream::error(&Problem::from(error).to_string());
+                Ok(None) if has_ended => return None,
+                end => {
+                    let stopped = "the server is shutting down; the run continues when it starts again".to_owned();
+                    let error = end.map_or_else(|error| Problem::from(error).to_string(), |_| stopped);
+                    let error = UiStream::error(&error);
                     return Some((Ok::<_, Infallible>(Bytes::from(error)), None));
                 }
             };
@@ -163,11 +185,12 @@ async fn streamed(app: &App, run: OwnedRun, ui: UiStream, permit: StreamPermit) 
             }
             for item in &items {
                 if let LogEvent::Agui(event) = &item.event {
+                    has_ended |= item.event.is_end();
                     frames.push_str(&ui.push(event));
                 }
             }
             if !frames.is_empty() {
-                return Some((Ok(Bytes::from(frames)), Some((events, ui))));
+                return Some((Ok(Bytes::from(frames)), Some((events, ui, has_ended))));
             }
         }
     });

@@ -120,7 +120,7 @@ fn model_schema() -> Value {
     })
 }
 
-/// With `stream`, the answer is a stream of events whose last data is `[DONE]`.
+/// With `stream`, the answer is a stream of events whose last data is `[DONE]`, or an error if the run fails or is cancelled.
 fn completion() -> Answer {
     Answer::new(
         "The answer; with `stream`, server-sent events with its chunks",

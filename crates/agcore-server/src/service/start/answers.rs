@@ -65,6 +65,7 @@ impl Service {
         let agent = agent.or(Some(before.agent).filter(|agent| !agent.is_empty()));
         input.tools = results::tools(answers.tools, before.tools, &approvals);
         input.note = answers.note;
+        input.refuses = answers.refuses;
         self.start_locked(NewRun {
             actor: actor.clone(),
             thread: thread.to_owned(),
@@ -91,6 +92,8 @@ pub(crate) struct GivenAnswers {
     pub(crate) state: Option<NewState>,
     /// The data that the client gets back with the answer.
     pub(crate) note: Option<RunNote>,
+    /// Whether questions for people are refused from now on.
+    pub(crate) refuses: bool,
 }
 
 impl GivenAnswers {
@@ -104,19 +107,24 @@ impl GivenAnswers {
             results: input.newest_tool_results().into_iter().map(CallResult::new).collect(),
             tools: input.tools.clone(),
             state: NewState::of(input)?,
-            note: None,
+            ..Self::default()
         })
     }
 
     /// Takes the results of calls that a client has run, with the tools that it offers.
     pub(crate) fn of_results(results: &[ToolMessage], tools: Vec<ToolDefinition>, note: Option<RunNote>) -> Self {
         Self {
-            entries: Vec::new(),
             results: results.iter().map(CallResult::new).collect(),
             tools,
-            state: None,
             note,
+            ..Self::default()
         }
+    }
+
+    /// Returns the id of a call without a result, if there are results of other calls that wait. Results of calls that do not wait
+    /// any more are those of an earlier request.
+    pub(crate) fn missing_call(&self, approvals: &[Approval]) -> Option<String> {
+        results::missing(approvals, &self.results)
     }
 
     /// Takes answers to questions.

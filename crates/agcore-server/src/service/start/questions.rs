@@ -1,7 +1,8 @@
 //! Messages that arrive while an earlier run of the thread waits for a person.
 //!
 //! The question is never withdrawn silently: the [policy](BusyPolicy) decides whether the message is refused, waits for the answer,
-//! or withdraws the question, whose run is then cancelled.
+//! or withdraws the question, whose run is then cancelled. A client that sends the whole conversation with its message withdraws
+//! the question, too: its conversation has continued without the answer.
 
 use agcore_session::{Run, RunChange, RunFilter, RunStatus, SessionError};
 
@@ -19,6 +20,12 @@ impl Service {
         input.busy.unwrap_or(self.busy)
     }
 
+    /// Returns whether a run with this input withdraws the questions of earlier ones.
+    fn withdraws(&self, input: &RunInput) -> bool {
+        let replaces = input.history.is_some() || self.busy_of(input) == BusyPolicy::Interrupt;
+        replaces && !input.is_continuation()
+    }
+
     /// Checks that a run with this input may be added to the open runs of its thread.
     ///
     /// # Errors
@@ -32,7 +39,7 @@ impl Service {
             return Err(Problem::new(ProblemCode::SessionBusy, detail));
         }
         let asking = open.iter().any(|run| run.status == RunStatus::Interrupted);
-        if asking && !input.is_continuation() {
+        if asking && !input.is_continuation() && !self.withdraws(input) {
             let detail = "a run of this thread waits for the answer to a question; answer it, or cancel the run";
             return Err(Problem::new(ProblemCode::SessionBusy, detail));
         }
@@ -42,10 +49,10 @@ impl Service {
     /// Returns the changes of runs that wait for a person, when another run is added to their thread.
     pub(in crate::service) fn replaced_runs(&self, input: &RunInput, open: &[Run]) -> Vec<RunChange> {
         let asking = open.iter().filter(|run| run.status == RunStatus::Interrupted);
-        let changes = asking.flat_map(|run| match (input.is_continuation(), self.busy_of(input)) {
+        let changes = asking.flat_map(|run| match (input.is_continuation(), self.withdraws(input)) {
             (true, _) => continued(&run.id).into(),
-            (false, BusyPolicy::Interrupt) => vec![RunChange::new(&*run.id, RunStatus::Cancelled)],
-            (false, _) => Vec::new(),
+            (false, true) => vec![RunChange::new(&*run.id, RunStatus::Cancelled)],
+            (false, false) => Vec::new(),
         });
         changes.collect()
     }
@@ -63,10 +70,9 @@ impl Service {
         if open.iter().any(has_started) {
             return Ok(false);
         }
-        let others = open.iter().filter(|run| run.id != log.job.run);
-        Ok(others
-            .into_iter()
-            .any(|run| run.status == RunStatus::Interrupted || is_continuation(run)))
+        let waits = !self.withdraws(input);
+        let mut others = open.iter().filter(|run| run.id != log.job.run);
+        Ok(others.any(|run| (waits && run.status == RunStatus::Interrupted) || is_continuation(run)))
     }
 
     /// Returns the changes of runs whose questions are withdrawn because another run begins.

@@ -67,10 +67,7 @@ impl Service {
     ) -> Result<NewRun, Problem> {
         let messages = input.history.iter().flatten().chain(&input.message);
         for message in messages {
-            match message {
-                Message::Tool(result) => media::check_content(&result.content, self.limits.media)?,
-                message => media::check(message, self.limits.media)?,
-            }
+            media::check(message, self.limits.media)?;
         }
         Ok(NewRun {
             actor: actor.clone(),

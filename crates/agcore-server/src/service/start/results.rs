@@ -90,6 +90,19 @@ pub(super) fn answers(approvals: &[Approval], results: &[CallResult]) -> (Vec<Gi
     (found.into_iter().map(|(_, answer)| answer).collect(), is_open)
 }
 
+/// Returns the id of a call that waits and has no result, if another one that waits has one.
+pub(super) fn missing(approvals: &[Approval], results: &[CallResult]) -> Option<String> {
+    let open = asking(approvals).filter(|(approval, _)| approval.status == ApprovalStatus::Open);
+    let is_of = |approval: &Approval| {
+        results
+            .iter()
+            .any(|result| result.is_of(approval) || result.is_of_numbered(approval))
+    };
+    let (answered, missing): (Vec<_>, Vec<_>) = open.partition(|(approval, _)| is_of(approval));
+    let (approval, _) = missing.first().filter(|_| !answered.is_empty())?;
+    approval.call_id.clone()
+}
+
 /// Returns the tools of a run that continues another one: those that the client offers now, or else those of the run before. A tool
 /// whose call waits stays, whatever the client offers now.
 pub(super) fn tools(

@@ -11,7 +11,8 @@ use futures_util::FutureExt;
 use crate::{
     lease::{HeldLease, Moment},
     log::{Feed, LogItem, RunLog},
-    run::RunJob,
+    problem::ProblemCode,
+    run::{RunInput, RunJob},
     service::{executor::Left, state::Service},
 };
 
@@ -178,6 +179,7 @@ impl Service {
         match left {
             Left::Ended if is_over => {
                 self.cancel_suspended(&job, &feed).await;
+                self.refuse_suspended(&job, &feed).await;
                 self.end_delays(&lease.tenant, &lease.session).await;
             }
             // It was deleted or has ended elsewhere, or its input cannot be read.
@@ -222,6 +224,27 @@ impl Service {
             && let Err(problem) = self.cancel(&job.actor, &job.thread, &job.run).await
         {
             tracing::warn!(run = job.run, %problem, "a run that waits for a person was not cancelled");
+        }
+    }
+
+    /// Refuses the questions of a run that waits for a person now, if its client cannot answer them. The client may have left.
+    async fn refuse_suspended(&self, job: &RunJob, feed: &Feed) {
+        if feed.outcome() != "interrupted" {
+            return;
+        }
+        let found = self.stored_run(job, &job.run).await;
+        let Some(run) = found.ok().flatten().filter(|run| run.status == RunStatus::Interrupted) else {
+            return;
+        };
+        let input = run
+            .input
+            .and_then(|input| serde_json::from_value::<RunInput>(input).ok());
+        if input.is_some_and(|input| input.refuses)
+            && let Err(problem) = self.refuse(job, None).await
+            // A request that follows the run was faster.
+            && !matches!(problem.code(), ProblemCode::AlreadyAnswered | ProblemCode::SessionBusy)
+        {
+            tracing::warn!(run = job.run, %problem, "the questions of a run were not refused");
         }
     }
 

@@ -5,7 +5,7 @@ use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
 use serde_json::{Value, json};
 
 use super::{asking, choice, complete, content, respond, with};
-use crate::support::{Running, builder, call, store};
+use crate::support::{Running, builder, call, input, store};
 
 fn paying() -> ScriptedProvider {
     ScriptedProvider::new([ScriptStep::calls([call("c1", "pay")]), ScriptStep::text("Well.")])
@@ -121,5 +121,70 @@ async fn a_stored_response_has_what_came_after_the_refusal() {
     let next = json!({"model": "ada", "input": "Thanks.", "previous_response_id": body["id"]});
     let next = respond(&server, &next).await;
     assert_ne!(next.status.as_u16(), 400, "{}", next.text);
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn approvals_are_refused_without_a_client_that_waits() {
+    let provider = paying();
+    let server = Running::start(builder(&provider, &store())).await;
+    let asked = with(json!({"model": "ada", "input": "Pay."}), "background", true);
+    let body = respond(&server, &asked).await.json();
+    let path = format!("/v1/responses/{}", body["id"].as_str().unwrap());
+    // Only the session is read, so that no request for the response can be what refuses the call.
+    let thread = agcore_openai::ResponseId::decode(body["id"].as_str().unwrap())
+        .unwrap()
+        .thread;
+    loop {
+        let session = server.get(&format!("/api/v1/agent/sessions/{thread}")).await.json();
+        let runs = session["runs"].as_array().unwrap();
+        if runs.len() == 2 && runs.iter().all(|run| run["status"] == "completed") {
+            break;
+        }
+        tokio::task::yield_now().await;
+    }
+    let response = server.get(&path).await.json();
+    assert_eq!(response["output"][0]["content"][0]["text"], "Well.", "{response}");
+    assert!(result(&provider).contains("cannot ask for approvals"));
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn a_response_is_cancelled_by_the_run_that_continues_it() {
+    let provider = ScriptedProvider::new([
+        ScriptStep::calls([call("c1", "pay")]),
+        ScriptStep::text("We").then_hang(),
+    ]);
+    let server = Running::start(builder(&provider, &store())).await;
+    let asked = with(json!({"model": "ada", "input": "Pay."}), "background", true);
+    let body = respond(&server, &asked).await.json();
+    let path = format!("/v1/responses/{}", body["id"].as_str().unwrap());
+    while provider.requests().len() < 2 {
+        tokio::task::yield_now().await;
+    }
+    server.post(&format!("{path}/cancel"), &json!({})).await;
+    loop {
+        let now = server.get(&path).await.json();
+        if now["status"] == "cancelled" {
+            break;
+        }
+        assert_eq!(now["status"], "in_progress", "{now}");
+        tokio::task::yield_now().await;
+    }
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn a_whole_conversation_withdraws_the_question_of_its_thread() {
+    let provider = ScriptedProvider::new([ScriptStep::calls([call("c1", "pay")]), ScriptStep::text("Fine.")]);
+    let doors = DoorSettings::new().with_approvals(DoorApprovals::Wait);
+    let server = Running::start(builder(&provider, &store()).with_doors(doors)).await;
+    // A client of AG-UI leaves a question open.
+    server.run(&input("t", "r1", "Pay.")).await;
+    let body = with(asking("Never mind."), "metadata", json!({"thread_id": "t"}));
+    assert_eq!(content(&complete(&server, &body).await), "Fine.");
+    let session = server.get("/api/v1/agent/sessions/t").await.json();
+    assert_eq!(session["runs"][0]["status"], "cancelled", "{session}");
+    assert_eq!(session["questions"], json!([]), "{session}");
     server.stop().await;
 }

@@ -77,6 +77,20 @@ async fn a_response_continues_its_conversation_in_one_thread() {
 }
 
 #[tokio::test]
+async fn only_one_of_two_requests_continues_a_response() {
+    let provider = texts(["One.", "Two.", "Three."]);
+    let server = Running::start(builder(&provider, &store())).await;
+    let first = respond(&server, &asking("First")).await.json();
+    let next = |text: &str| with(asking(text), "previous_response_id", first["id"].clone());
+    let (next, other) = (next("Second"), next("Third"));
+    let (one, two) = tokio::join!(respond(&server, &next), respond(&server, &other));
+    let mut statuses = [one.status.as_u16(), two.status.as_u16()];
+    statuses.sort_unstable();
+    assert_eq!(statuses, [200, 400], "{} {}", one.text, two.text);
+    server.stop().await;
+}
+
+#[tokio::test]
 async fn a_stream_builds_the_response() {
     let message = AssistantMessage::from_blocks([Block::reasoning("Let me think."), Block::text("Four.")]);
     let provider = ScriptedProvider::new([ScriptStep::message(message, FinishReason::Stop)]);

@@ -97,6 +97,20 @@ async fn the_client_runs_its_tools_also_after_a_restart() {
 }
 
 #[tokio::test]
+async fn results_are_repeated_while_a_later_call_waits() {
+    let provider = ScriptedProvider::new([ScriptStep::calls([map_call("c1")]), ScriptStep::calls([map_call("c2")])]);
+    let server = Running::start(builder(&provider, &store())).await;
+    let first = with(asking("Where?"), "tools", tools());
+    let answer = choice(&complete(&server, &first).await);
+    let second = results(&first, &answer, &["shown"]);
+    let later = complete(&server, &second).await;
+    assert_eq!(calls(&choice(&later)).len(), 1, "{}", later.text);
+    // The answer was lost, so that the client asks again.
+    assert_eq!(complete(&server, &second).await.text, later.text);
+    server.stop().await;
+}
+
+#[tokio::test]
 async fn calls_are_streamed() {
     let provider = ScriptedProvider::new([ScriptStep::calls([map_call("c1"), map_call("c2")])]);
     let server = Running::start(builder(&provider, &store())).await;

@@ -17,7 +17,7 @@ use serde_json::Value;
 
 use super::{
     conversation::{Asked, begin, run_id},
-    outcome::{error_of, final_error},
+    outcome::{final_error, started_problem},
 };
 use crate::{
     problem::Problem,
@@ -67,12 +67,15 @@ pub(in crate::routes) async fn complete(
         false => RunReader::new(),
     };
     let (id, thread) = (run.run.clone(), run.thread.clone());
-    let answering = Answering::new(&app, &actor, run, reader, permit).await?;
-    if request.stream {
-        let chat = ChatStream::new(id, model, thread).with_usage(request.include_usage);
-        return Ok(streamed(answering, chat));
-    }
-    whole(answering, ChatAnswer::new(id, model, thread)).await
+    let answered = match Answering::new(&app, &actor, run, reader, permit).await {
+        Ok(answering) if request.stream => {
+            let chat = ChatStream::new(id, model, thread).with_usage(request.include_usage);
+            Ok(streamed(answering, chat))
+        }
+        Ok(answering) => whole(answering, ChatAnswer::new(id, model, thread)).await,
+        Err(problem) => Err(problem),
+    };
+    Ok(answered.unwrap_or_else(|problem| started_problem(problem, &headers)))
 }
 
 async fn whole(mut answering: Answering, mut answer: ChatAnswer) -> Result<Response, Problem> {
@@ -81,7 +84,7 @@ async fn whole(mut answering: Answering, mut answer: ChatAnswer) -> Result<Respo
             Progress::Part(part) => {
                 answer.push(&part);
                 if let ReplyEvent::End(end) = &part
-                    && let Some(error) = error_of(&end.outcome)
+                    && let Some(error) = end.outcome.error()
                 {
                     return Ok(final_error(&error));
                 }

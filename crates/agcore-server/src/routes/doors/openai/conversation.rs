@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use agcore_chat::{Actor, Message, QuestionKind, ToolDefinition, ToolMessage};
+use agcore_chat::{Actor, Message, ToolDefinition, ToolMessage};
 use agcore_openai::{ApiError, CallId, Conversation, Ending};
 use agcore_session::ApprovalStatus;
 use http::{HeaderMap, HeaderName};
@@ -12,10 +12,11 @@ use crate::{
     problem::{Problem, ProblemCode},
     run::{RunInput, RunNote},
     service::{AgentEntry, App, GivenAnswers, OwnedRun, check_id},
+    settings::DoorApprovals,
 };
 
 /// The header by which a client repeats a request without starting a second run.
-const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
+pub(super) const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
 /// The longest key, in bytes.
 const MAX_KEY: usize = 255;
@@ -86,6 +87,7 @@ async fn start(app: &App, actor: &Actor, asked: Asked, message: Message) -> Resu
         history,
         tools: asked.tools,
         note: Some(asked.note),
+        refuses: app.doors.approvals == DoorApprovals::Refuse,
         ..RunInput::message(message)
     };
     let thread = asked.thread.unwrap_or_else(|| asked.run.clone());
@@ -125,16 +127,13 @@ async fn resume(app: &App, actor: &Actor, asked: Asked, results: Vec<ToolMessage
         })?;
     let owned = found.ok_or_else(unknown)?;
     let open = owned.questions(|all| all.with_status(ApprovalStatus::Open)).await?;
-    for question in open {
-        let is_of_client = question.question["kind"] == serde_json::json!(QuestionKind::Client);
-        let call = question.call_id.as_deref().unwrap_or_default();
-        if is_of_client && own.iter().all(|result| result.tool_call_id != call) {
-            let id = CallId::new(&*thread, call).encode();
-            let message = format!("the result of the call `{id}` is missing; send the results of all calls together");
-            return Err(ApiError::new(400, "invalid_value", message).into());
-        }
+    let mut answers = GivenAnswers::of_results(&own, asked.tools, Some(asked.note));
+    answers.refuses = app.doors.approvals == DoorApprovals::Refuse;
+    if let Some(call) = answers.missing_call(&open) {
+        let id = CallId::new(&*thread, call).encode();
+        let message = format!("the result of the call `{id}` is missing; send the results of all calls together");
+        return Err(ApiError::new(400, "invalid_value", message).into());
     }
-    let answers = GivenAnswers::of_results(&own, asked.tools, Some(asked.note));
     let (resuming, actor, run) = (Arc::clone(service), actor.clone(), asked.run);
     let agent = asked.agent;
     let resume = async move { resuming.resume(&actor, &thread, &run, agent, answers).await };

@@ -4,9 +4,8 @@ use std::sync::Arc;
 
 use agcore_chat::Actor;
 use agcore_openai::{
-    ApiError, Ending, ReplyEvent, RequestLimits, ResponseFacts, ResponseId, ResponseStream, ResponsesRequest, RunReader,
+    ApiError, ReplyEvent, RequestLimits, ResponseFacts, ResponseId, ResponseStream, ResponsesRequest, RunReader,
 };
-use agcore_session::{Run, RunFilter};
 use axum::{
     Extension, Json,
     body::Body,
@@ -20,17 +19,17 @@ use serde_json::Value;
 
 use super::{
     conversation::{Asked, begin, run_id},
-    outcome::{error_of, final_error},
+    outcome::{final_error, started_problem},
 };
 use crate::{
     problem::{Problem, ProblemCode},
     routes::{
         body,
-        doors::answering::{Answering, Progress, is_continuation, stored},
+        doors::answering::{Answering, Progress, stored},
         events,
     },
     run::{RunInput, RunNote},
-    service::{App, OwnedRun},
+    service::{App, OwnedRun, StreamPermit},
 };
 
 /// `POST /v1/responses`: starts a run on a new thread, or on that of the previous response.
@@ -51,14 +50,25 @@ pub(in crate::routes) async fn create(
     }
     let permit = service.open_stream(&actor)?;
     let run = begin(&app, &actor, asked).await?;
-    let input = input_of(&app, &actor, &run).await?;
-    let response = ResponseStream::new(facts(&run, &input));
-    let reader = reader(&app, &input);
+    let answered = answer(&app, &actor, run, (stream, background), permit).await;
+    Ok(answered.unwrap_or_else(|problem| started_problem(problem, &headers)))
+}
+
+/// Answers with a run that was started.
+async fn answer(
+    app: &Arc<App>,
+    actor: &Actor,
+    run: OwnedRun,
+    (stream, background): (bool, bool),
+    permit: StreamPermit,
+) -> Result<Response, Problem> {
+    let input = input_of(app, actor, &run).await?;
     if background && !stream {
         drop(permit);
-        return Ok(Json(so_far(&app, &actor, run, &input).await?).into_response());
+        return Ok(Json(so_far(app, actor, run, &input).await?).into_response());
     }
-    let answering = Answering::new(&app, &actor, run, reader, permit).await?;
+    let response = ResponseStream::new(facts(&run, &input));
+    let answering = Answering::new(app, actor, run, reader(app, &input), permit).await?;
     match stream {
         true => Ok(streamed(answering, response)),
         false => whole(answering, response).await,
@@ -76,14 +86,16 @@ pub(in crate::routes) async fn retrieve(
     Ok(Json(so_far(&app, &actor, run, &input).await?))
 }
 
-/// `POST /v1/responses/{response}/cancel`: cancels the run of a response.
+/// `POST /v1/responses/{response}/cancel`: cancels the newest run of a response.
 pub(in crate::routes) async fn cancel(
     State(app): State<Arc<App>>,
     Extension(actor): Extension<Actor>,
     Path(response): Path<String>,
 ) -> Result<Json<Value>, Problem> {
     let run = own_run(&app, &actor, &response).await?;
-    let (service, owner, job) = (Arc::clone(&app.service), actor.clone(), run.clone());
+    // The run of the response may have ended with a question, and another one continues it.
+    let (_, last) = stored(&app, &actor, run.clone(), &mut RunReader::new()).await?;
+    let (service, owner, job) = (Arc::clone(&app.service), actor.clone(), last);
     let cancel = async move { service.cancel(&owner, &job.thread, &job.run).await };
     app.service.carry_out(cancel).await?;
     let input = input_of(&app, &actor, &run).await?;
@@ -93,27 +105,15 @@ pub(in crate::routes) async fn cancel(
 /// Returns what a request asks for.
 ///
 /// # Errors
-/// `not_found` if the previous response does not exist or belongs to somebody else, `invalid_request` if it is not the newest one.
+/// `not_found` if the previous response does not exist or belongs to somebody else.
 async fn asked(app: &App, actor: &Actor, headers: &HeaderMap, request: ResponsesRequest) -> Result<Asked, Problem> {
     let run = run_id(app, actor, headers, "resp")?;
-    let is_repeated = |known: &Run| known.id == run;
     if let Some(previous) = &request.previous {
         let unknown = || unknown("previous_response_id");
         let own = app.service.find_own(actor, &previous.thread).await;
         let own = own.map_err(|problem| hide(problem, unknown()))?.ok_or_else(unknown)?;
-        let runs = own.runs(&RunFilter::new()).await?;
-        let at = runs
-            .iter()
-            .position(|known| known.id == previous.run)
-            .ok_or_else(unknown)?;
-        let is_message = matches!(request.conversation.end, Ending::Message(_));
-        let later = runs.iter().skip(at + 1).filter(|later| !is_continuation(later));
-        if is_message && later.into_iter().any(|later| !is_repeated(later)) {
-            let message = "`previous_response_id` is not the newest response of its conversation; continue that one, or send \
-                           the whole conversation as `input`";
-            let error = ApiError::new(400, "unsupported_value", message);
-            return Err(error.with_param("previous_response_id").into());
-        }
+        // That it is the newest one is checked when no other request can start a run of the thread.
+        own.find_run(&previous.run).await?.ok_or_else(unknown)?;
     }
     Ok(Asked {
         agent: request.model,
@@ -182,7 +182,8 @@ fn reader(app: &App, input: &RunInput) -> RunReader {
 /// Returns a response with the stored part of its run.
 async fn so_far(app: &App, actor: &Actor, run: OwnedRun, input: &RunInput) -> Result<Value, Problem> {
     let mut response = ResponseStream::new(facts(&run, input));
-    for part in stored(app, actor, run, &mut reader(app, input)).await? {
+    let (parts, _) = stored(app, actor, run, &mut reader(app, input)).await?;
+    for part in parts {
         response.push(&part);
     }
     Ok(response.response())
@@ -194,7 +195,7 @@ async fn whole(mut answering: Answering, mut response: ResponseStream) -> Result
             Progress::Part(part) => {
                 response.push(&part);
                 if let ReplyEvent::End(end) = &part
-                    && let Some(error) = error_of(&end.outcome)
+                    && let Some(error) = end.outcome.error()
                 {
                     return Ok(final_error(&error));
                 }

@@ -3,19 +3,30 @@
 //! The server opens no address itself, but a model server may: one that runs in the operator's network would fetch addresses there
 //! for every user.
 
-use agcore_chat::{Content, ContentPart, Message};
+use agcore_chat::{Block, Content, ContentPart, Message};
 use agcore_llm::transport::address::{is_private_name, is_public, literal};
 use url::Url;
 
 use crate::{problem::Problem, settings::MediaSources};
 
-/// Checks the parts of a message of a user.
+/// Checks the parts of a message that a client has sent, whatever its role.
 ///
 /// # Errors
 /// `invalid_request` if there is a part of an unknown kind, or one that names a place from which media may not come.
 pub(super) fn check(message: &Message, allowed: MediaSources) -> Result<(), Problem> {
     match message {
         Message::User(message) => check_content(&message.content, allowed),
+        Message::Tool(result) => check_content(&result.content, allowed),
+        Message::System(message) | Message::Developer(message) => check_content(&message.content, allowed),
+        Message::Assistant(reply) => {
+            let is_known = |block: &Block| !matches!(block, Block::Hosted(_) | Block::Other(_));
+            match reply.blocks.iter().all(is_known) {
+                true => Ok(()),
+                false => Err(Problem::invalid(
+                    "a reply has a part of an unknown kind; send its texts and calls",
+                )),
+            }
+        }
         _ => Ok(()),
     }
 }
@@ -81,6 +92,8 @@ fn is_public_host(url: &Url) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use agcore_chat::AssistantMessage;
+
     use super::*;
 
     #[track_caller]
@@ -132,6 +145,24 @@ mod tests {
         for allowed in [MediaSources::Data, MediaSources::Public, MediaSources::Any] {
             urls(allowed, false, &other);
         }
+    }
+
+    #[test]
+    fn messages_of_every_role_are_checked() {
+        let image = || Content::Parts(vec![ContentPart::image_url("http://169.254.169.254/")]);
+        let reply = AssistantMessage::from_blocks([Block::Other(serde_json::json!({
+            "type": "image_url", "image_url": {"url": "http://169.254.169.254/"},
+        }))]);
+        for message in [
+            Message::user(image()),
+            Message::system(image()),
+            Message::developer(image()),
+            Message::tool("c", image()),
+            Message::Assistant(reply),
+        ] {
+            assert!(check(&message, MediaSources::Public).is_err(), "{message:?}");
+        }
+        assert!(check(&Message::assistant("Hi"), MediaSources::Public).is_ok());
     }
 
     #[test]
