@@ -77,6 +77,8 @@ Not part of ci:
                             LiteLLM, with `agcore serve`; installs them into the target folder
   ui-clients                runs chats of the package `ai` of npm, versions 5 to 7, with
                             `agcore serve`; installs them into the target folder
+  web-clients               uses the pages of examples/web in Chromium, among them one with
+                            CopilotKit; installs their packages into the target folder
   api-fuzz                  sends random requests to `agcore serve`, made by schemathesis from
                             its OpenAPI document; installs it into the target folder
 
@@ -114,6 +116,7 @@ pub(crate) enum Command {
     OtelCollector,
     OpenAiClients,
     UiClients,
+    WebClients,
     Pgvector,
     Catalog { wheels: Vec<PathBuf> },
     Fuzz { target: Option<String>, time: Duration },
@@ -210,6 +213,7 @@ fn alone(command: &str) -> Option<Command> {
         "help" => Command::Help,
         "ci" => Command::Ci,
         "nightly" => Command::Nightly,
+        "web-clients" => Command::WebClients,
         _ => return None,
     })
 }
@@ -321,6 +325,7 @@ mod tests {
         check("otel-collector", Command::OtelCollector);
         check("openai-clients", Command::OpenAiClients);
         check("ui-clients", Command::UiClients);
+        check("web-clients", Command::WebClients);
         check("api-fuzz", Command::ApiFuzz);
         check("mcp-conformance", Command::McpConformance);
         check("mcp-sdks", Command::McpSdks);

@@ -13,4 +13,5 @@ pub(crate) mod python_environment;
 pub(crate) mod sdk_types;
 pub(crate) mod served;
 pub(crate) mod ui_stream;
+pub(crate) mod web;
 pub(crate) mod program;

@@ -83,6 +83,7 @@ fn run(command: &Command) -> anyhow::Result<bool> {
         Command::OtelCollector => foreign::otel_collector::run(&load()?),
         Command::OpenAiClients => foreign::openai::clients(&load()?),
         Command::UiClients => foreign::ui_stream::clients(&load()?),
+        Command::WebClients => foreign::web::run(&load()?),
         Command::AguiSchemas => foreign::agui::schemas(&load()?),
         Command::McpSdks => foreign::mcp_sdks::run(&load()?),
         Command::Catalog { wheels } => foreign::catalog::run(&load()?, wheels),
