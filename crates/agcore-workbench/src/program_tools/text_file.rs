@@ -201,6 +201,7 @@ mod tests {
         asked: Arc<Mutex<Vec<PathBuf>>>,
     }
 
+    #[expect(clippy::unwrap_used, reason = "a test fails then")]
     impl OpenFiles for FakeEditor {
         fn read(&self, path: &Path) -> Option<String> {
             self.asked.lock().unwrap().push(path.to_owned());
@@ -213,6 +214,7 @@ mod tests {
         }
     }
 
+    #[expect(clippy::unwrap_used, reason = "a test fails then")]
     fn opened(text: &'static str) -> (TempDir, ToolFolder, FakeEditor) {
         let outer = tempfile::tempdir().unwrap();
         let root = outer.path().join("root");
