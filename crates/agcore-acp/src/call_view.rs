@@ -17,7 +17,7 @@ const MAX_TITLE: usize = 160;
 /// The largest file that is sent as a difference, in bytes. Editors get both versions as a whole.
 const MAX_DIFF: usize = 1024 * 1024;
 
-/// The longest text about a call in a question, in bytes. What is left out is counted.
+/// The longest text about a call in a question, in bytes. The rest is counted.
 const MAX_ASKED: usize = 64 * 1024;
 
 /// The arguments that describe a call best, the most important first.
@@ -180,7 +180,7 @@ fn whole_call(arguments: &Value) -> String {
     }
 }
 
-/// Escapes what is invisible, except for line breaks.
+/// Escapes invisible characters, except for line breaks.
 fn visible_lines(text: &str) -> String {
     let lines: Vec<_> = text.split('\n').map(visible).collect();
     lines.join("\n")

@@ -29,8 +29,8 @@ use crate::{
     transport::{PLACES, lines, writer},
 };
 
-/// The time that turns have to end, or to be suspended, after the editor has gone. Then they are cancelled, and have it once more. An
-/// editor has the same time to read the rest.
+/// The time that turns have to end, or to be suspended, after the editor has gone. Then they are cancelled, and have it once more.
+/// An editor has the same time to read the rest.
 const GRACE: Duration = Duration::from_secs(5);
 
 /// Serves an editor until `input` ends or `stop` is cancelled. Nothing but lines of the protocol is written to `output`.
@@ -185,7 +185,7 @@ impl Door {
         // A turn that waits for a person is suspended instead.
         let others: Vec<&Arc<Live>> = sessions.iter().filter(|live| !live.editor.is_asking()).collect();
         self.gone.cancel();
-        // One that has begun to ask meanwhile has noted that it is left open.
+        // One that asks since then has noted that it is left open.
         for live in others.into_iter().filter(|live| !live.editor.is_asking()) {
             live.cancel();
         }

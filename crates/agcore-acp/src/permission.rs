@@ -78,8 +78,8 @@ pub(crate) fn decision(request: &ApprovalRequest, wider: Option<WiderGrant>, id:
     }
 }
 
-/// Returns the options of a question of a suspended turn. Its answers are about this one call: whether one that is confirmed each time
-/// asks is not known any more.
+/// Returns the options of a question of a suspended turn. Its answers are about this one call, because it may be one that is
+/// confirmed each time.
 pub(crate) fn question_options(question: &Question) -> Vec<PermissionOption> {
     let (yes, no) = match question.kind {
         QuestionKind::Uncertain => ("Run it again", "Do not run it again"),

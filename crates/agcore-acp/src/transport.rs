@@ -62,8 +62,8 @@ async fn next_line(input: &mut (impl AsyncBufRead + Unpin), limit: usize) -> io:
     }
 }
 
-/// Returns a sink that writes each line at once, and then gives a place for another update free. Cancels `broken` when the editor has
-/// closed its end; what follows is not written.
+/// Returns a sink that writes each line at once, and then gives a place for another update free. Cancels `broken` when the editor
+/// has closed its end; later lines are not written.
 pub(crate) fn writer(
     output: impl AsyncWrite + Send + Unpin + 'static,
     places: Arc<Semaphore>,

@@ -168,7 +168,7 @@ async fn a_turn_is_cancelled_while_its_editor_does_not_read() {
     client.ok("initialize", json!({"protocolVersion": 1})).await;
     let id = client.session().await;
     let turn = client.begin("session/prompt", prompt(&id, "Write.")).await;
-    // The clock stands still until nothing else can be done: all places are taken.
+    // The clock does not move until nothing else can be done: all places are taken.
     tokio::time::sleep(Duration::from_secs(1)).await;
     assert_eq!(status(&stage, &id).await, "Running");
     client.notify("session/cancel", json!({"sessionId": id})).await;

@@ -45,7 +45,7 @@ pub(crate) struct Stage {
     pub(crate) editors: Arc<Mutex<Vec<Editor>>>,
     /// The calls that were previewed for a question of a suspended turn.
     pub(crate) previewed: Arc<Mutex<Vec<String>>>,
-    /// What the user should know about each session.
+    /// Notices for the user about each session.
     pub(crate) notices: Vec<String>,
 }
 
@@ -77,7 +77,7 @@ impl Stage {
         self.connect_sized(1 << 20)
     }
 
-    /// Connects an editor with so many bytes between the two ends.
+    /// Connects an editor with as many bytes between the two ends.
     pub(crate) fn connect_sized(&self, bytes: usize) -> Client {
         let (near, far) = duplex(bytes);
         let (input, output) = split(far);

@@ -43,8 +43,8 @@ impl Previews {
         Some(Preview::Change(change.diff()))
     }
 
-    /// Returns the change that a call would make to a file, with both texts, or the reason why it would fail, and remembers the file:
-    /// if it changes before the call runs, nothing is written. Returns `None` for calls of other tools.
+    /// Returns the change that a call would make to a file, with both texts, or the reason why it would fail, and remembers the
+    /// file: if it changes before the call runs, nothing is written. Returns `None` for calls of other tools.
     pub fn edit_for(&self, request: &ApprovalRequest) -> Option<Result<FileEdit, String>> {
         self.edit_of_question(&request.call_id, &request.tool, request.arguments.as_value())
     }

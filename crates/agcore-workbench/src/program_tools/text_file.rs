@@ -147,8 +147,8 @@ fn replace(handle: &Dir, path: &Path, text: &str) -> io::Result<()> {
     replaced
 }
 
-/// Checks that a path without links still has none, and leads to a regular file or to none: an editor follows links, also out of the
-/// folder.
+/// Checks that a path without links still has none, and leads to a regular file or to none: an editor follows links, also out of
+/// the folder.
 fn check_place(handle: &Dir, path: &Path) -> io::Result<()> {
     match handle.symlink_metadata(path) {
         Ok(metadata) if !metadata.is_file() => return Err(io::Error::other("it is not a regular file")),

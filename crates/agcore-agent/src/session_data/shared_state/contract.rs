@@ -9,8 +9,9 @@ use serde_json::Value;
 /// where it is kept.
 ///
 /// [`RuntimeBundle::with_shared_state`](crate::RuntimeBundle::with_shared_state) gives it to agents. They see the newest version
-/// with each call of the model, and change it with the tool `update_state`, which takes a JSON Patch. [`LocalState`] keeps it in memory;
-/// `agcore-server` keeps it in the store of its sessions, and sends its changes to front ends as AG-UI events.
+/// with each call of the model, and change it with the tool `update_state`, which takes a JSON Patch.
+/// [`LocalState`](crate::LocalState) keeps it in memory; `agcore-server` keeps it in the store of its sessions, and sends its
+/// changes to front ends as AG-UI events.
 #[async_trait]
 pub trait SharedState: Send + Sync {
     /// Returns the newest version.
