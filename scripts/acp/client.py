@@ -45,6 +45,9 @@ class Editor(acp.Client):
     async def read_text_file(self, session_id, path, line=None, limit=None, **kwargs):
         if path in self.unsaved:
             return ReadTextFileResponse(content=self.unsaved[path])
+        if not os.path.exists(path):
+            # As an editor answers that has no such file.
+            raise acp.RequestError(-32002, "there is no such file")
         with open(path, encoding="utf-8") as file:
             return ReadTextFileResponse(content=file.read())
 
