@@ -33,7 +33,10 @@ struct Entry {
 /// Returns the tool `update_plan`. Its calls are shown as the plan of the session, in place of a call.
 ///
 /// ```
-/// assert_eq!(agcore_acp::plan_tool().name(), "update_plan");
+/// let tools = agcore_tools::ToolRegistry::new();
+/// tools.register(agcore_acp::plan_tool())?;
+/// assert!(tools.get("update_plan").is_some());
+/// # Ok::<(), agcore_tools::ToolError>(())
 /// ```
 pub fn plan_tool() -> Registration {
     update_plan_tool()
