@@ -25,7 +25,12 @@ fn check(conversation: &Conversation) {
             Message::User(user) => check_content(&user.content),
             Message::Tool(result) => check_content(&result.content),
             Message::Assistant(reply) => {
-                assert!(reply.blocks.iter().all(|block| matches!(block, Block::Text(_) | Block::Call(_))));
+                assert!(
+                    reply
+                        .blocks
+                        .iter()
+                        .all(|block| matches!(block, Block::Text(_) | Block::Call(_)))
+                );
                 assert!(reply.extra.is_empty());
             }
             other => panic!("{other:?}"),
