@@ -2,6 +2,7 @@
 
 mod conversation;
 mod outcome;
+mod writing;
 mod chat;
 mod responses;
 

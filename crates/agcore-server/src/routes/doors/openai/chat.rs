@@ -3,29 +3,19 @@
 use std::sync::Arc;
 
 use agcore_chat::Actor;
-use agcore_openai::{ChatAnswer, ChatCompletionRequest, ChatStream, ReplyEvent, RequestLimits, RunReader};
-use axum::{
-    Extension, Json,
-    body::Body,
-    extract::State,
-    response::{IntoResponse, Response},
-};
-use bytes::Bytes;
-use futures_util::stream;
+use agcore_openai::{ChatAnswer, ChatCompletionRequest, ChatStream, RequestLimits, RunReader};
+use axum::{Extension, body::Body, extract::State, response::Response};
 use http::HeaderMap;
 use serde_json::Value;
 
 use super::{
     conversation::{Asked, begin, run_id},
-    outcome::{final_error, started_problem},
+    outcome::started_problem,
+    writing::{streamed, whole},
 };
 use crate::{
     problem::Problem,
-    routes::{
-        body,
-        doors::answering::{Answering, Progress},
-        events,
-    },
+    routes::{body, doors::answering::Answering},
     run::RunNote,
     service::App,
 };
@@ -76,42 +66,4 @@ pub(in crate::routes) async fn complete(
         Err(problem) => Err(problem),
     };
     Ok(answered.unwrap_or_else(|problem| started_problem(problem, &headers)))
-}
-
-async fn whole(mut answering: Answering, mut answer: ChatAnswer) -> Result<Response, Problem> {
-    loop {
-        match answering.next().await? {
-            Progress::Part(part) => {
-                answer.push(&part);
-                if let ReplyEvent::End(end) = &part
-                    && let Some(error) = end.outcome.error()
-                {
-                    return Ok(final_error(&error));
-                }
-            }
-            Progress::Quiet => {}
-            Progress::Over => return Ok(Json(answer.to_value()).into_response()),
-        }
-    }
-}
-
-fn streamed(answering: Answering, chat: ChatStream) -> Response {
-    let frames = stream::unfold(Some((answering, chat)), |state| async move {
-        let (mut answering, mut chat) = state?;
-        loop {
-            let frames = match answering.next().await {
-                Ok(Progress::Part(part)) => chat.push(&part),
-                Ok(Progress::Quiet) => agcore_agui::sse_comment("keep-alive"),
-                Ok(Progress::Over) => return None,
-                Err(problem) => return Some((Ok(ChatStream::error(&problem.to_api_error()).into()), None)),
-            };
-            if !frames.is_empty() {
-                return Some((
-                    Ok::<_, std::convert::Infallible>(Bytes::from(frames)),
-                    Some((answering, chat)),
-                ));
-            }
-        }
-    });
-    events::sse(Body::from_stream(frames))
 }

@@ -3,30 +3,26 @@
 use std::sync::Arc;
 
 use agcore_chat::Actor;
-use agcore_openai::{
-    ApiError, ReplyEvent, RequestLimits, ResponseFacts, ResponseId, ResponseStream, ResponsesRequest, RunReader,
-};
+use agcore_openai::{ApiError, RequestLimits, ResponseFacts, ResponseId, ResponseStream, ResponsesRequest, RunReader};
 use axum::{
     Extension, Json,
     body::Body,
     extract::{Path, State},
     response::{IntoResponse, Response},
 };
-use bytes::Bytes;
-use futures_util::stream;
 use http::HeaderMap;
 use serde_json::Value;
 
 use super::{
     conversation::{Asked, begin, run_id},
-    outcome::{final_error, started_problem},
+    outcome::started_problem,
+    writing::{streamed, whole},
 };
 use crate::{
     problem::{Problem, ProblemCode},
     routes::{
         body,
-        doors::answering::{Answering, Progress, stored},
-        events,
+        doors::answering::{Answering, stored},
     },
     run::{RunInput, RunNote},
     service::{App, OwnedRun, StreamPermit},
@@ -187,42 +183,4 @@ async fn so_far(app: &App, actor: &Actor, run: OwnedRun, input: &RunInput) -> Re
         response.push(&part);
     }
     Ok(response.response())
-}
-
-async fn whole(mut answering: Answering, mut response: ResponseStream) -> Result<Response, Problem> {
-    loop {
-        match answering.next().await? {
-            Progress::Part(part) => {
-                response.push(&part);
-                if let ReplyEvent::End(end) = &part
-                    && let Some(error) = end.outcome.error()
-                {
-                    return Ok(final_error(&error));
-                }
-            }
-            Progress::Quiet => {}
-            Progress::Over => return Ok(Json(response.response()).into_response()),
-        }
-    }
-}
-
-fn streamed(answering: Answering, response: ResponseStream) -> Response {
-    let frames = stream::unfold(Some((answering, response)), |state| async move {
-        let (mut answering, mut response) = state?;
-        loop {
-            let frames = match answering.next().await {
-                Ok(Progress::Part(part)) => response.push(&part),
-                Ok(Progress::Quiet) => agcore_agui::sse_comment("keep-alive"),
-                Ok(Progress::Over) => return None,
-                Err(problem) => return Some((Ok(response.error(&problem.to_api_error()).into()), None)),
-            };
-            if !frames.is_empty() {
-                return Some((
-                    Ok::<_, std::convert::Infallible>(Bytes::from(frames)),
-                    Some((answering, response)),
-                ));
-            }
-        }
-    });
-    events::sse(Body::from_stream(frames))
 }
