@@ -4,8 +4,9 @@ use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail};
 
@@ -142,24 +143,48 @@ impl Logged {
 
 /// Runs a command silently, with its output in the file `log`.
 pub(crate) fn logged(command: &mut Command, log: &Path) -> anyhow::Result<Logged> {
+    logged_within(Duration::MAX, command, log)
+}
+
+/// Runs a command like [`logged`]. If it takes longer than `limit`, it is ended and has failed.
+pub(crate) fn logged_within(limit: Duration, command: &mut Command, log: &Path) -> anyhow::Result<Logged> {
     if let Some(folder) = log.parent() {
         fs::create_dir_all(folder)?;
     }
     let file = File::create(log).with_context(|| format!("cannot create {}", log.display()))?;
-    let status = command
+    let mut ending = file.try_clone()?;
+    let mut child = command
         .env("CARGO_TERM_COLOR", "never")
         .stdin(Stdio::null())
         .stdout(file.try_clone()?)
         .stderr(file)
-        .status()
+        .spawn()
         .with_context(|| format!("cannot start {}", program(command)))?;
+    let status = wait_within(limit, &mut child)?;
+    if status.is_none() {
+        writeln!(ending, "ended after {} s because it did not finish", limit.as_secs())?;
+    }
     let bytes = fs::read(log).with_context(|| format!("cannot read {}", log.display()))?;
     Ok(Logged {
-        succeeded: status.success(),
+        succeeded: status.is_some_and(|status| status.success()),
         text: String::from_utf8_lossy(&bytes).into_owned(),
         command: line(command),
         log: log.to_owned(),
     })
+}
+
+/// Waits for a process. Kills it and returns `None` if it has not ended by then.
+fn wait_within(limit: Duration, child: &mut Child) -> anyhow::Result<Option<ExitStatus>> {
+    let started = Instant::now();
+    while started.elapsed() < limit {
+        if let Some(status) = child.try_wait()? {
+            return Ok(Some(status));
+        }
+        thread::sleep(Duration::from_millis(50));
+    }
+    child.kill()?;
+    child.wait()?;
+    Ok(None)
 }
 
 /// The result of a command whose output was shown and kept.
@@ -225,6 +250,18 @@ fn line(command: &Command) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn a_command_that_hangs_is_ended_and_has_failed() -> anyhow::Result<()> {
+        let log = std::env::temp_dir().join(format!("agcore-xtask-hang-{}.log", std::process::id()));
+        let mut command = Command::new("sleep");
+        let logged = logged_within(Duration::ZERO, command.arg("1000"), &log)?;
+        fs::remove_file(&log)?;
+        assert!(!logged.succeeded);
+        assert_eq!(logged.text, "ended after 0 s because it did not finish\n");
+        Ok(())
+    }
 
     #[test]
     fn a_failure_shows_the_end_of_the_log() {

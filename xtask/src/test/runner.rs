@@ -3,6 +3,7 @@
 use std::num::NonZero;
 use std::process::Command;
 use std::thread;
+use std::time::Duration;
 
 use crate::process::{self, Cargo};
 use crate::report::Report;
@@ -14,6 +15,9 @@ use super::slowest;
 
 /// The same packages and features as for clippy and docs, so that dependencies are built once.
 const EVERYTHING: &[&str] = &["--workspace", "--all-features", "--no-fail-fast"];
+
+/// The time after which a runner is ended, because tests hang: about three times as long as all of them take.
+const LONGEST: Duration = Duration::from_secs(45 * 60);
 
 /// The output of nextest: a line for each test, from which the slowest are read, and the output of those that failed.
 const OUTPUT: &[&str] = &[
@@ -81,7 +85,7 @@ fn count(
     workspace: &Workspace,
     report: &mut Report,
 ) -> Option<String> {
-    let result = process::logged(command, &workspace.log(&format!("test-{name}")));
+    let result = process::logged_within(LONGEST, command, &workspace.log(&format!("test-{name}")));
     let text = result.as_ref().ok().map(|logged| logged.text.clone());
     let counts = text.as_deref().map(parse).unwrap_or_default();
     let remedy = "fix the tests; a single one runs with `cargo test --package <crate> <name>`";
