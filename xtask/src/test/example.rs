@@ -39,7 +39,7 @@ struct Built {
 struct Example {
     name: String,
     program: PathBuf,
-    /// The file with the expected output, for programs in `examples/`. They can use a real model.
+    /// The file with the expected output, for the programs of the package in `examples/`. They can use a real model.
     expected: Option<PathBuf>,
 }
 
@@ -100,7 +100,7 @@ impl Built {
             return;
         }
         if target.kind.contains(&TargetKind::Example) {
-            let can_use_model = target.src_path.as_std_path().parent() == Some(folder);
+            let can_use_model = artifact.manifest_path.as_std_path().parent() == Some(folder);
             let expected = can_use_model.then(|| folder.join("output").join(format!("{}.txt", target.name)));
             self.examples.push(Example {
                 name: target.name,
