@@ -36,6 +36,7 @@ use self::{
     connection::statements::Statements,
     error::convert,
     holds::Holds,
+    leases::Announcements,
     query::{NOW, statement},
 };
 use crate::{eviction::WriteCounter, sql::row::SqlRow};
@@ -88,6 +89,9 @@ use crate::{eviction::WriteCounter, sql::row::SqlRow};
 /// clock, too, and the windows of [quotas](agcore_session::quota::QuotaStore) begin by it. Renew leases with a store of their own,
 /// so that they do not wait for a connection behind other work.
 ///
+/// [Announcements](agcore_session::RunLeases::announced) of runs are notifications of the server (`NOTIFY`). A call that waits for
+/// them opens a connection to the server itself that listens, and keeps it.
+///
 /// # Server
 ///
 /// Tested with PostgreSQL 15. The database must have the encoding UTF-8. Connections set `search_path` and
@@ -109,6 +113,7 @@ struct Shared {
     eviction: EvictionConfig,
     statements: Statements,
     holds: Holds,
+    announcements: Announcements,
     writes: WriteCounter,
     /// Whether a tenant had a ceiling at the last claim. A claim that finds out otherwise begins again.
     has_ceilings: AtomicBool,
@@ -134,6 +139,7 @@ impl PostgresOptions {
             clock,
             eviction: self.eviction.clone(),
             holds: Holds::new(self.clone()),
+            announcements: Announcements::new(&self),
             statements: Statements::new(self),
             writes: WriteCounter::default(),
             has_ceilings: AtomicBool::new(false),
@@ -156,6 +162,7 @@ impl PostgresStore {
     /// closes them without waiting.
     pub async fn close(self) {
         self.0.holds.close();
+        self.0.announcements.close().await;
         self.0.statements.close().await;
     }
 

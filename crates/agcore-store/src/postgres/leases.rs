@@ -1,6 +1,7 @@
 //! Leases of runs. All times are those of the server.
 
 mod administration;
+mod announcements;
 mod claim;
 mod dead;
 mod fence;
@@ -15,6 +16,7 @@ use async_trait::async_trait;
 use sqlx::{Row, postgres::PgRow};
 
 pub(super) use self::{
+    announcements::Announcements,
     fence::check as check_fence,
     limits::{check as check_limits, lock as lock_limits},
 };
@@ -103,6 +105,16 @@ impl RunLeases for PostgresStore {
         let row = self.statements().row(attempt, statement).await?;
         let share = row.as_ref().map(read_share).transpose();
         Ok(share.map_err(|error| convert(attempt, error))?.unwrap_or_default())
+    }
+
+    async fn announce(&self) -> Result<(), SessionError> {
+        let notify = sqlx::query("SELECT pg_notify($1, '')").bind(self.0.announcements.channel());
+        let sent = self.statements().row("cannot announce a run", notify).await;
+        Ok(sent.map(drop)?)
+    }
+
+    async fn announced(&self) -> Result<(), SessionError> {
+        Ok(self.0.announcements.next().await?)
     }
 }
 

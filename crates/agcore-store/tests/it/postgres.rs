@@ -1,5 +1,6 @@
 //! PostgreSQL: the conformance suites, and what only a server can do.
 
+mod announcements;
 mod erasure;
 mod faults;
 mod holds;

@@ -160,6 +160,26 @@ pub trait RunLeases: Send + Sync + Debug {
     /// # Errors
     /// When the storage fails.
     async fn share(&self, tenant: &str) -> Result<TenantShare, SessionError>;
+
+    /// Wakes the workers of other processes that wait for an [announcement](Self::announced), because a run can be claimed. They
+    /// find it anyway when they ask the next time; this only makes it sooner. Does nothing by default.
+    ///
+    /// # Errors
+    /// When the storage fails.
+    async fn announce(&self) -> Result<(), SessionError> {
+        Ok(())
+    }
+
+    /// Waits until there may be a run to claim: another process has [announced](Self::announce) one, or an announcement may have
+    /// been missed. Several announcements may be reported as one. Never returns by default; workers ask regularly in any case.
+    ///
+    /// Dropping the future misses no announcement of later calls that a claim after them would not find.
+    ///
+    /// # Errors
+    /// When the storage cannot be reached.
+    async fn announced(&self) -> Result<(), SessionError> {
+        std::future::pending().await
+    }
 }
 
 #[async_trait]
@@ -209,5 +229,13 @@ where
 
     async fn share(&self, tenant: &str) -> Result<TenantShare, SessionError> {
         self.inner().share(tenant).await
+    }
+
+    async fn announce(&self) -> Result<(), SessionError> {
+        self.inner().announce().await
+    }
+
+    async fn announced(&self) -> Result<(), SessionError> {
+        self.inner().announced().await
     }
 }

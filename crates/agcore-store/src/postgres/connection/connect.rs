@@ -115,6 +115,11 @@ pub(in crate::postgres) async fn connect_to_hold(
     open(&server, &settings, patience).await
 }
 
+/// Returns how connections to the server itself are opened.
+pub(in crate::postgres) fn direct_settings(options: &PostgresOptions) -> PgConnectOptions {
+    settings(&options.server.direct(), options)
+}
+
 fn settings(server: &ServerUrl, options: &PostgresOptions) -> PgConnectOptions {
     let isolation = ("default_transaction_isolation", "read committed".to_owned());
     server

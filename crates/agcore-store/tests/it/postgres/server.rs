@@ -11,7 +11,10 @@ use std::{
 };
 
 use agcore_store::postgres::PostgresOptions;
-use sqlx::{AssertSqlSafe, Connection, PgConnection};
+use sqlx::{
+    AssertSqlSafe, Connection,
+    postgres::{PgConnectOptions, PgConnection},
+};
 
 use super::pooler;
 
@@ -46,7 +49,7 @@ pub(crate) fn url_at(address: std::net::SocketAddr) -> String {
 
 /// Returns why there is no server.
 pub(crate) async fn missing() -> Option<String> {
-    match PgConnection::connect(&url()).await {
+    match connect(&url()).await {
         Ok(mut connection) => {
             remove_leftovers(&mut connection).await;
             None
@@ -79,6 +82,12 @@ pub(crate) async fn create_vector_extension() {
     admin(sql).await;
 }
 
+/// Opens a connection whose statements end after five minutes: what a killed test has locked must not keep others waiting for ever.
+async fn connect(url: &str) -> Result<PgConnection, sqlx::Error> {
+    let options: PgConnectOptions = url.parse()?;
+    PgConnection::connect_with(&options.options([("statement_timeout", "300s")])).await
+}
+
 /// Executes statements as an administrator.
 pub(crate) async fn admin(sql: &str) {
     admin_of(&url(), sql).await;
@@ -86,7 +95,7 @@ pub(crate) async fn admin(sql: &str) {
 
 /// Executes statements as an administrator of a database.
 pub(crate) async fn admin_of(url: &str, sql: &str) {
-    let mut connection = PgConnection::connect(url).await.unwrap();
+    let mut connection = connect(url).await.unwrap();
     sqlx::raw_sql(AssertSqlSafe(sql.to_owned()))
         .execute(&mut connection)
         .await
@@ -105,7 +114,7 @@ pub(crate) struct Schemas(Mutex<Vec<PgConnection>>);
 impl Schemas {
     /// Takes an empty schema, whose tables may exist. Returns its name.
     pub(crate) async fn take(&self) -> String {
-        let mut connection = PgConnection::connect(&url()).await.unwrap();
+        let mut connection = connect(&url()).await.unwrap();
         // Other tables are in other schemas.
         let tables = hash(include_str!("../../../migrations/postgres/0001.sql"));
         for number in 0.. {
@@ -156,6 +165,13 @@ impl Names {
         name
     }
 
+    /// Returns the only name.
+    pub(crate) fn only(&self) -> String {
+        let names = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        assert_eq!(names.len(), 1);
+        names[0].clone()
+    }
+
     /// Returns options with a schema of its own and few connections.
     pub(crate) fn options(&self) -> PostgresOptions {
         self.options_at(&url())
@@ -191,7 +207,7 @@ impl Drop for Names {
                 .build()
                 .unwrap();
             runtime.block_on(async {
-                if let Ok(mut connection) = PgConnection::connect(&url()).await {
+                if let Ok(mut connection) = connect(&url()).await {
                     for name in names {
                         remove(&mut connection, &name).await;
                     }

@@ -53,4 +53,12 @@ impl<S: RunLeases> RunLeases for FaultyStore<S> {
     async fn share(&self, tenant: &str) -> Result<TenantShare, SessionError> {
         self.call("share", self.inner.share(tenant)).await
     }
+
+    async fn announce(&self) -> Result<(), SessionError> {
+        self.call("announce", self.inner.announce()).await
+    }
+
+    async fn announced(&self) -> Result<(), SessionError> {
+        self.call("announced", self.inner.announced()).await
+    }
 }
