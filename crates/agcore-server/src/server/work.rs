@@ -65,7 +65,13 @@ impl Server {
             tracing::info!(left, unfinished = ?self.unfinished, "an earlier process has left runs");
         }
         service.tasks.spawn(Arc::clone(service).renew_all());
+        if service.leasing.is_shared() {
+            service.tasks.spawn(Arc::clone(service).announce_all());
+        }
         if service.leasing.works() {
+            if service.leasing.is_shared() {
+                service.tasks.spawn(Arc::clone(service).follow_announcements());
+            }
             service.tasks.spawn(Arc::clone(service).claim_all());
             service.tasks.spawn(Arc::clone(service).report_regularly());
             service.tasks.spawn(Arc::clone(service).keep_schedules());

@@ -50,6 +50,8 @@ pub(crate) struct Leasing {
     pub(super) slots: Arc<Semaphore>,
     /// Notified when there may be a run to claim and a slot for it.
     pub(super) wake: Notify,
+    /// Notified when there may be a run to claim that this process does not take.
+    pub(super) offered: Notify,
     /// The monotonic time of the last answer to a claim or a renewal, in milliseconds.
     answered: AtomicU64,
     /// Whether a run of the store may wait for an answer, so that the end of another one lets it begin.
@@ -83,6 +85,7 @@ impl Leasing {
             process,
             draining: Draining::new(parking),
             wake: Notify::new(),
+            offered: Notify::new(),
             answered: AtomicU64::new(0),
             // Others, or a process before this one, may have delayed runs.
             has_delays: AtomicBool::new(is_shared || may_delay),
@@ -164,5 +167,15 @@ impl Leasing {
     /// Has this process claim runs at once.
     pub(super) fn wake(&self) {
         self.wake.notify_one();
+    }
+
+    /// Has a run claimed at once: by this process if it has a free slot, else by others.
+    pub(super) fn offer(&self) {
+        let takes = self.works() && self.claims() && self.settings.tenants.is_empty();
+        let takes = takes && self.slots.available_permits() > 0;
+        match takes || !self.is_shared {
+            true => self.wake(),
+            false => self.offered.notify_one(),
+        }
     }
 }

@@ -115,7 +115,7 @@ impl Service {
             // After the run was accepted: otherwise, the user could lose both.
             self.cancel_active(&new, &open).await?;
         }
-        self.leasing.wake();
+        self.leasing.offer();
         Ok(run)
     }
 

@@ -1,5 +1,6 @@
 //! Executing runs under their leases, alone or together with other processes.
 
+mod announcements;
 mod claims;
 mod renewals;
 mod feeds;
@@ -30,7 +31,7 @@ impl Service {
         }
         match self.leasing.leases.end_delays(tenant, thread).await {
             Ok(0) => {}
-            Ok(_) => self.leasing.wake(),
+            Ok(_) => self.leasing.offer(),
             Err(error) => tracing::warn!(?error, "runs that wait begin later"),
         }
     }

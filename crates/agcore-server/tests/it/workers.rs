@@ -22,6 +22,7 @@ use serde_json::{Value, json};
 use tokio::{sync::watch, task::JoinHandle};
 use tokio_util::sync::CancellationToken;
 
+use crate::postgres;
 use crate::support::{Running, Store, builder, call, input, store, text_of, texts};
 
 /// The length of the leases: long enough for a busy machine, and no test waits for the end of one.
@@ -72,6 +73,26 @@ fn data(events: Vec<crate::support::Event>) -> Vec<Value> {
 async fn status(store: &Store, run: &str) -> RunStatus {
     let found = store.runs("local", "t", &RunFilter::new().with_id(run)).await.unwrap();
     found[0].status
+}
+
+#[tokio::test]
+async fn an_idle_worker_learns_of_runs_before_it_asks() {
+    if postgres::url().is_none() {
+        return println!("skipped: only PostgreSQL has announcements; the test with a server runs this one");
+    }
+    let store = store();
+    let api = Running::start(api(&store)).await;
+    let provider = ScriptedProvider::new((0..5).map(|_| ScriptStep::text("Done.")));
+    let hourly = sharing(Role::Worker).with_poll(Duration::from_secs(3600));
+    let worker = Working::start(builder(&provider, &store).with_sharing(hourly));
+    // The worker asks when a run ends, so that it might find the next one. It does not find all five that way.
+    for run in ["r1", "r2", "r3", "r4", "r5"] {
+        let started = api.post("/api/v1/agent/runs/t", &input("t", run, "Say it.")).await;
+        assert_eq!(started.status.as_u16(), 202, "{}", started.text);
+        assert_eq!(text_of(&data(api.follow("t", run, None).await)), "Done.");
+    }
+    worker.stop().await;
+    api.stop().await;
 }
 
 #[tokio::test]

@@ -128,7 +128,7 @@ impl Service {
         restart(&**self.store(), (tenant, thread, run)).await?;
         drop(dead);
         self.end_delays(tenant, thread).await;
-        self.leasing.wake();
+        self.leasing.offer();
         tracing::info!(tenant, run, "a run that has ended its workers was queued again");
         Ok(self.run_of_any(tenant, thread, run).await?.1)
     }

@@ -302,7 +302,10 @@ impl Service {
                 () = self.clock.sleep(RETRY) => {}
             }
         }
-        let Some(delay) = delay else { return };
+        let Some(delay) = delay else {
+            self.announce_now().await;
+            return;
+        };
         let service = Arc::clone(self);
         self.tasks.spawn(async move {
             tokio::select! {
