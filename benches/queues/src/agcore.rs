@@ -1,6 +1,7 @@
 //! agcore: runs in a [`PostgresStore`], and a worker on the contract of leases.
 
 mod held;
+mod producer;
 mod worker;
 
 use std::sync::Arc;
@@ -10,7 +11,7 @@ use agcore_session::{Commit, NewSession, Run, RunChange, RunFilter, RunStatus, S
 use agcore_store::postgres::{PostgresOptions, PostgresStore};
 use serde_json::json;
 
-use self::worker::Worker;
+use self::{producer::Producer, worker::Worker};
 use crate::subject::{Fallible, Plan, Report, Subject};
 
 /// The tenant of all sessions.
@@ -35,7 +36,7 @@ macro_rules! subject {
             const NAME: &'static str = $name;
             const HAS_LEADER: bool = false;
             const COMPLETED: &'static str = "SELECT count(*) FROM agcore.runs WHERE status = 'completed'";
-            type Producer = PostgresStore;
+            type Producer = Producer;
             type Worker = Worker;
 
             async fn prepare(url: &str) -> Fallible {
@@ -43,20 +44,22 @@ macro_rules! subject {
                 Ok(())
             }
 
-            async fn open(url: &str, connections: u32) -> Fallible<PostgresStore> {
-                open(url, connections).await
+            async fn open(url: &str, connections: u32) -> Fallible<Producer> {
+                Ok(Producer::start(open(url, connections).await?))
             }
 
-            async fn enqueue(store: &PostgresStore, number: u64) -> Fallible {
-                enqueue(store, number).await
+            async fn enqueue(producer: &Producer, number: u64) -> Fallible {
+                enqueue(producer.store(), number).await?;
+                producer.announce();
+                Ok(())
             }
 
-            async fn state(store: &PostgresStore, number: u64) -> Fallible<String> {
-                state(store, number).await
+            async fn state(producer: &Producer, number: u64) -> Fallible<String> {
+                state(producer.store(), number).await
             }
 
-            async fn close(store: PostgresStore) {
-                store.close().await;
+            async fn close(producer: Producer) {
+                producer.stop().await;
             }
 
             async fn work(url: &str, plan: Plan, report: Report) -> Fallible<Worker> {

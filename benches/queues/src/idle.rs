@@ -77,14 +77,14 @@ impl<S: Subject> Idle<S> {
     }
 }
 
-/// Adds one job after the other and returns the table. While agcore polls, the other subjects take turns: polling takes seconds, in
-/// which nearly nothing happens.
+/// Adds one job after the other and returns the table. The worker that only receives announcements gets one after its pauses between claims have
+/// grown, which takes seconds in which nearly nothing happens: the other subjects take turns meanwhile.
 pub async fn measure(server: &Server, templates: [&Database; 2], samples: usize) -> Fallible<String> {
-    let polled = server.copy(templates[0], "polled").await?;
+    let announced = server.copy(templates[0], "announced").await?;
     let woken = server.copy(templates[0], "woken").await?;
     let notified = server.copy(templates[1], "notified").await?;
-    let polling = async {
-        let mut idle = Idle::<Agcore>::begin(&polled).await?;
+    let announcing = async {
+        let mut idle = Idle::<Agcore>::begin(&announced).await?;
         for _ in 0..samples / 10 {
             // The pauses between claims have grown to a second by then.
             sleep(Duration::from_millis(800) + part_of(1000)).await;
@@ -105,9 +105,9 @@ pub async fn measure(server: &Server, templates: [&Database; 2], samples: usize)
         }
         Fallible::Ok((own.end().await, peer.end().await))
     };
-    let (polled, others) = tokio::try_join!(polling, others)?;
+    let (announced, others) = tokio::try_join!(announcing, others)?;
     let rows = [
-        ("agcore, added by another process", &polled),
+        ("agcore, added by another process", &announced),
         ("agcore, added by the process that executes it", &others.0),
         ("awa, in any process", &others.1),
     ];

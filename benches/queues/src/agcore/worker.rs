@@ -28,6 +28,9 @@ const LEASE: Duration = Duration::from_secs(15);
 /// The pause between two claims in agcore-server. It doubles while nothing is found.
 const POLL: Duration = Duration::from_millis(250);
 
+/// The pause between two claims because of announcements in agcore-server.
+const FOLLOWING: Duration = Duration::from_millis(20);
+
 /// The factor by which pauses grow at most.
 const IDLE: u32 = 4;
 
@@ -86,6 +89,7 @@ impl Worker {
         });
         let tasks = TaskTracker::new();
         tasks.spawn(Arc::clone(&shared).claim_all());
+        tasks.spawn(Arc::clone(&shared).follow_announcements());
         tasks.spawn(Arc::clone(&shared).renew_all());
         Ok(Self { shared, tasks })
     }
@@ -132,6 +136,20 @@ impl Shared {
                 () = self.wake.notified() => pause = POLL,
                 () = sleep(pause) => {}
             }
+        }
+    }
+
+    /// Claims when other processes announce runs, as agcore-server does.
+    async fn follow_announcements(self: Arc<Self>) {
+        loop {
+            tokio::select! {
+                () = self.claiming.cancelled() => return,
+                heard = self.leases.announced() => match heard {
+                    Ok(()) => self.wake.notify_one(),
+                    Err(error) => eprintln!("announcements are not received: {error}"),
+                }
+            }
+            sleep(FOLLOWING).await;
         }
     }
 
