@@ -15,7 +15,7 @@ use serde_json::json;
 /// the address of another server, which the type `compatible` needs.
 pub fn from_environment() -> Result<Arc<dyn LlmProvider>, LlmError> {
     let Ok(name) = env::var("AGCORE_MODEL") else {
-        eprintln!("AGCORE_MODEL is not set: the answer comes from src/model.rs, not from a language model.");
+        eprintln!("AGCORE_MODEL is not set: src/model.rs answers, not a language model.");
         return Ok(Arc::new(offline()));
     };
     let mut config = ProviderConfig::parse(&name)?;
@@ -38,9 +38,11 @@ pub fn offline() -> impl LlmProvider + 'static {
         let last = call.request.messages.last();
         let text = last.map(|message| message.text()).unwrap_or_default();
         if last.is_some_and(|message| message.role() == Role::Tool) {
-            return Ok(ChatResponse::from_text(format!("The tool counts {text} words.")));
+            let answer = format!("The tool counts {text} words.");
+            return Ok(ChatResponse::from_text(answer));
         }
         let arguments = json!({ "text": text }).to_string();
-        Ok(ChatResponse::from_calls([ToolCall::function("call_1", "word_count", arguments)]))
+        let call = ToolCall::function("call_1", "word_count", arguments);
+        Ok(ChatResponse::from_calls([call]))
     })
 }

@@ -82,6 +82,7 @@ fn a_directory_that_cannot_be_written_is_an_error() {
 /// Builds the project with the dependencies of this workspace, and without a network. That takes minutes, because most of them
 /// have other features than in the workspace. Always, the package of the examples builds, runs and tests the same files.
 #[test]
+#[expect(clippy::disallowed_methods, reason = "set for long tests")]
 fn the_project_runs_offline_and_its_tests_pass() {
     if std::env::var_os("AGCORE_SOAK").is_none() {
         return println!("skipped: set AGCORE_SOAK to build the project, which takes minutes");
