@@ -1,6 +1,7 @@
 //! [`RunJob`]: the ids of a run, and [`RunInput`], what the run works on.
 
 use agcore_chat::{Actor, Answer, Message, QuestionId, Text, ToolDefinition};
+use agcore_session::Run;
 use agcore_trace::TraceContext;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -38,7 +39,7 @@ pub(crate) struct RunInput {
     /// The tools that the client offers and runs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) tools: Vec<ToolDefinition>,
-    /// The run that the client names as the one before.
+    /// The run that the client names as the one before; of a run with answers, the one whose id the client has used for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) parent: Option<String>,
     /// Whether the thread has a state, which its agents share with the client.
@@ -110,6 +111,11 @@ pub(crate) struct GivenAnswer {
 }
 
 impl RunInput {
+    /// Returns the input that is stored with a run; `None` if it has none that can be read.
+    pub(crate) fn of(run: &Run) -> Option<Self> {
+        serde_json::from_value(run.input.clone()?).ok()
+    }
+
     /// Returns the input of a run that begins with a message.
     pub(crate) fn message(message: Message) -> Self {
         Self {

@@ -8,6 +8,7 @@ use agcore_session::{Commit, Run, RunChange, RunFilter, RunStatus};
 use super::{
     agents::Work,
     owned::{OwnedRun, OwnedThread},
+    start::continuation,
     state::Service,
 };
 use crate::{
@@ -18,8 +19,8 @@ use crate::{
 };
 
 impl Service {
-    /// Cancels a run. The wish is stored before anything happens, so that it survives the end of the process. Returns the run: it
-    /// ends soon. A run that is over stays as it is.
+    /// Cancels a run, or the run that continues it under its id. The wish is stored before anything happens, so that it survives
+    /// the end of the process. Returns the run that was cancelled: it ends soon. A run that is over stays as it is.
     ///
     /// # Errors
     /// `not_found` if there is no such run, and errors of the store.
@@ -28,22 +29,24 @@ impl Service {
         let _guard = lock.lock().await;
         let _hold = self.admission_to(actor, thread).await?;
         let own = self.own(actor, thread).await?;
-        let (job, found) = own.run(run).await?;
+        let (mut job, mut found) = own.run(run).await?;
         if found.status.is_over() {
-            return Ok(found);
+            match continuation::open_under(&own, run).await? {
+                Some(newest) => (job, found) = newest,
+                None => return Ok(found),
+            }
         }
-        let mut found = found;
         if found.status != RunStatus::Interrupted {
             self.request_cancel(&job).await?;
             // It may wait for a person now, without having learnt of the request.
-            found = own.run(run).await?.1;
+            found = own.run(&found.id).await?.1;
         }
         if found.status == RunStatus::Interrupted {
             self.abandon(&own, job, &found).await?;
         }
         // A message may wait for the answer, or may be what was cancelled.
         self.end_delays(&actor.tenant, thread).await;
-        Ok(own.run(run).await?.1)
+        Ok(own.run(&found.id).await?.1)
     }
 
     /// Erases a thread with its parts and everything that belongs to it, except for its bill.
@@ -65,10 +68,7 @@ impl Service {
 
     /// Gives up what waits for a person. Its calls are not run, and its questions are withdrawn.
     async fn abandon(&self, own: &OwnedThread<'_>, job: OwnedRun, run: &Run) -> Result<(), Problem> {
-        let input = run
-            .input
-            .clone()
-            .and_then(|input| serde_json::from_value::<RunInput>(input).ok());
+        let input = RunInput::of(run);
         let entry = self.agents.choose(input.as_ref().map(|input| &*input.agent))?;
         let feed = Arc::new(Feed::here(Vec::new()));
         let log = Arc::new(self.new_log(job.into_job(), own.session().end, feed, None));

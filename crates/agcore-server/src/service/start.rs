@@ -7,6 +7,7 @@ mod branch;
 mod results;
 mod state;
 mod previous;
+pub(super) mod continuation;
 mod refusals;
 pub(super) mod deliveries;
 
@@ -285,10 +286,7 @@ fn check_stage_ids(thread: &str, run: &str) -> Result<(), Problem> {
 }
 
 fn same_run(known: &Run, input: &RunInput) -> Result<(), Problem> {
-    let stored = known
-        .input
-        .clone()
-        .and_then(|input| serde_json::from_value::<RunInput>(input).ok());
+    let stored = RunInput::of(known);
     // The policies of the server may have changed meanwhile, and the thread may have got a state.
     let stored = stored.map(|stored| RunInput {
         busy: input.busy,

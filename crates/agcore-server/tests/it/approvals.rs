@@ -1,5 +1,7 @@
 //! Questions that are answered by later requests.
 
+mod same_id;
+
 use agcore_server::BusyPolicy;
 use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
 use serde_json::{Value, json};

@@ -352,8 +352,12 @@ async fn a_question_of_a_node_takes_the_payload_and_a_node_may_be_entered_again(
         .post("/api/v1/agent/run", &resume("r3", &json!("r1:nothing"), json!("done")))
         .await
         .assert_problem(404, "not_found");
-    let events = server.run(&resume("r3", &asked_again[0]["id"], json!("done"))).await;
-    assert_eq!(events.last().unwrap()["type"], "RUN_FINISHED");
+    // Under the id of the first run, which it continues.
+    let events = server.run(&resume("r1", &asked_again[0]["id"], json!("done"))).await;
+    assert_eq!(
+        (&events[0]["runId"], &events.last().unwrap()["type"]),
+        (&json!("r1.2"), &json!("RUN_FINISHED"))
+    );
     assert_eq!(text_of(&events), "done");
     provider.assert_done();
     server.stop().await;

@@ -5,7 +5,7 @@ use agcore_chat::{Actor, Question, ToolDefinition, ToolMessage};
 use agcore_session::{Approval, ApprovalStatus, Run, RunFilter, RunStatus};
 
 use super::{
-    NewRun,
+    NewRun, continuation,
     results::{self, CallResult},
     state::NewState,
 };
@@ -20,7 +20,8 @@ use crate::{
 };
 
 impl Service {
-    /// Starts a run that continues a suspended turn with answers. The same answers again are the same run, whatever its id.
+    /// Starts a run that continues a suspended turn with answers. The same answers again are the same run, whatever its id. A run
+    /// that would have the id of one that it continues gets another one.
     ///
     /// # Errors
     /// `not_found` if there is no such question, `already_answered` if it is not open any more, and the errors of a start.
@@ -57,11 +58,15 @@ impl Service {
             let detail = "the question was answered before, or its turn has ended; read the history of the thread";
             return Err(Problem::new(ProblemCode::AlreadyAnswered, detail));
         }
+        let run = match answers.entries.is_empty() {
+            true => run.to_owned(),
+            false => continuation::id_for(&own, run, &mut input, (&approvals, &runs)).await?,
+        };
         if let Some(flow) = &mut input.flow {
             flow.place = Some(place_of(flow, &runs)?);
         }
         let waiting = runs.iter().rev().find(|run| run.status == RunStatus::Interrupted);
-        let before = waiting.or(runs.last()).and_then(input_of).unwrap_or_default();
+        let before = waiting.or(runs.last()).and_then(RunInput::of).unwrap_or_default();
         let agent = agent.or(Some(before.agent).filter(|agent| !agent.is_empty()));
         input.tools = results::tools(answers.tools, before.tools, &approvals);
         input.note = answers.note;
@@ -69,7 +74,7 @@ impl Service {
         self.start_locked(NewRun {
             actor: actor.clone(),
             thread: thread.to_owned(),
-            run: run.to_owned(),
+            run,
             agent,
             input,
             state: answers.state,
@@ -253,7 +258,7 @@ fn place_of(flow: &FlowInput, runs: &[Run]) -> Result<FlowPlace, Problem> {
 }
 
 fn is_answered_by(run: &Run, input: &RunInput) -> bool {
-    input_of(run).is_some_and(|earlier| input.answers_like(&earlier))
+    RunInput::of(run).is_some_and(|earlier| input.answers_like(&earlier))
 }
 
 /// Returns the last of the runs that have got the answers of an input, if each was given before: a client that has sent the results
@@ -261,14 +266,10 @@ fn is_answered_by(run: &Run, input: &RunInput) -> bool {
 fn last_answered_by<'r>(runs: &'r [Run], input: &RunInput) -> Option<&'r Run> {
     let earlier: Vec<(&Run, Vec<GivenAnswer>)> = runs
         .iter()
-        .filter_map(|run| Some((run, input_of(run)?.answers)))
+        .filter_map(|run| Some((run, RunInput::of(run)?.answers)))
         .filter(|(_, given)| given.iter().any(|given| input.answers.contains(given)))
         .collect();
     let is_known = |answer| earlier.iter().any(|(_, given)| given.contains(answer));
     let last = earlier.last().map(|(run, _)| *run);
     last.filter(|_| input.answers.iter().all(is_known))
-}
-
-fn input_of(run: &Run) -> Option<RunInput> {
-    serde_json::from_value(run.input.clone()?).ok()
 }

@@ -34,9 +34,6 @@ pub(super) async fn check_newest(own: &OwnedThread<'_>, input: &RunInput) -> Res
 
 /// Returns whether a run continues an earlier one, and is a part of its answer.
 fn is_part_of_answer(run: &Run) -> bool {
-    let input = run
-        .input
-        .clone()
-        .and_then(|input| serde_json::from_value::<RunInput>(input).ok());
+    let input = RunInput::of(run);
     input.is_some_and(|input| input.is_continuation() && input.note.is_none())
 }

@@ -117,9 +117,6 @@ fn is_in_the_way(run: &Run, new: &RunInput) -> bool {
 }
 
 fn is_continuation(run: &Run) -> bool {
-    let input = run
-        .input
-        .clone()
-        .and_then(|input| serde_json::from_value::<RunInput>(input).ok());
+    let input = RunInput::of(run);
     input.is_some_and(|input| input.is_continuation())
 }
