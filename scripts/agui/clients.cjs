@@ -39,11 +39,28 @@ async function run(agent, text, parameters = {}, onEvent = () => {}) {
   return { events, error, end: events.at(-1), id: `run_${line}_${runs}` };
 }
 
+// An agent of which a page can show a thread again.
+class Connecting extends HttpAgent {
+  connect(input) {
+    return new HttpAgent({ url: `${url}/api/v1/agent/connect` }).run(input);
+  }
+}
+
+// Shows a thread again, as a page does that was reloaded.
+async function reloaded(thread) {
+  const page = new Connecting({ url: `${url}/api/v1/agent/run`, threadId: `${thread}_${line}` });
+  const events = [];
+  await page.connectAgent({}, { onEvent: ({ event }) => events.push(event) });
+  return { page, end: events.at(-1) };
+}
+
 const newAgent = (thread) => new HttpAgent({ url: `${url}/api/v1/agent/run`, threadId: `${thread}_${line}` });
 const roles = (agent) => agent.messages.map((message) => message.role);
 const answer = (agent) => agent.messages.at(-1).content;
 
 async function conversation() {
+  const fresh = await reloaded("talk");
+  assert.deepEqual([fresh.page.messages, fresh.end.type], [[], "RUN_FINISHED"]);
   const agent = newAgent("talk");
   const first = await run(agent, "How is the weather?");
   assert.equal(first.error, undefined);
@@ -55,6 +72,9 @@ async function conversation() {
   await run(agent, "What did I ask?");
   assert.equal(answer(agent), "You asked about the weather.");
   assert.equal(agent.messages.length, 6);
+  const again = await reloaded("talk");
+  assert.deepEqual(roles(again.page), roles(agent));
+  assert.equal(answer(again.page), answer(agent));
 }
 
 async function approval(isApproved, result, text) {
@@ -65,9 +85,13 @@ async function approval(isApproved, result, text) {
   const [interrupt] = asked.end.outcome.interrupts;
   assert.equal(interrupt.reason, "approval");
   assert.equal(interrupt.toolCallId, agent.messages.at(-1).toolCalls[0].id);
+  const again = await reloaded(isApproved ? "approve" : "deny");
+  assert.deepEqual(again.end.outcome, asked.end.outcome);
   const resume = [{ interruptId: interrupt.id, status: "resolved", payload: { approved: isApproved, message: "not today" } }];
-  const resumed = await run(agent, undefined, { resume });
+  // Some clients answer under the id of the run that has asked.
+  const resumed = await run(agent, undefined, isApproved ? { resume, runId: asked.id } : { resume });
   assert.equal(resumed.error, undefined);
+  assert.equal(resumed.events[0].runId, isApproved ? `${asked.id}.2` : resumed.id);
   const tool = agent.messages.find((message) => message.role === "tool");
   assert.equal(tool.toolCallId, interrupt.toolCallId);
   assert.match(tool.content, result);
@@ -122,7 +146,7 @@ async function main() {
   await frontEndTool();
   await cancel();
   assert.deepEqual(warnings, []);
-  console.log(`npm ${line}.x: ${runs} runs: a conversation with a tool, an approval, a denial, a tool of the front end and a cancel, without a warning`);
+  console.log(`npm ${line}.x: ${runs} runs: a conversation with a tool, reloads, an approval, a denial, a tool of the front end and a cancel, without a warning`);
 }
 
 main().catch((problem) => {

@@ -29,5 +29,5 @@ pub(crate) use self::{
     restart::restart,
     run_log::{FlushQueue, LogContext, RunLog},
     stages::Stages,
-    translator::LogInput,
+    translator::{LogInput, suspended},
 };

@@ -115,9 +115,9 @@ impl From<&Question> for Interrupt {
             QuestionKind::Client => ("client_tool", None),
             _ => ("input", question.schema.clone()),
         };
-        let mut interrupt = Self::new(question.id.0.clone(), reason)
-            .with_message(question.prompt.clone())
-            .with_tool_call(question.call_id.clone());
+        let mut interrupt = Self::new(question.id.0.clone(), reason).with_message(question.prompt.clone());
+        // A node of a flow asks without a call.
+        interrupt.tool_call_id = Some(question.call_id.clone()).filter(|call| !call.is_empty());
         if let Some(Value::Object(schema)) = schema {
             interrupt.response_schema = Some(schema);
         }

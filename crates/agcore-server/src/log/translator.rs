@@ -138,7 +138,7 @@ impl Translator {
 
 /// Returns the end of a run whose turn is suspended. For AG-UI, calls of tools of the client are not interrupts: the client sees
 /// them without a result, runs them, and sends the results with the next run.
-fn suspended(questions: &[Question]) -> Input {
+pub(crate) fn suspended(questions: &[Question]) -> Input {
     let (calls, questions): (Vec<_>, Vec<_>) = questions
         .iter()
         .partition(|question| question.kind == QuestionKind::Client);

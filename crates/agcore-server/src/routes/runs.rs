@@ -1,5 +1,7 @@
 //! Starting, cancelling and answering runs.
 
+pub(super) mod connect;
+
 use std::sync::Arc;
 
 use agcore_agui::{Format, RunAgentInput, RunInputError, RunInputErrorKind};

@@ -61,6 +61,11 @@ fn runs_of_agents() -> Vec<Endpoint> {
             .with([dialect()])
             .failing(START)
             .failing([Code::TooManyStreams]),
+        post("/api/v1/agent/connect", runs::connect::connect)
+            .about("Shows a thread again and streams its active run", stream())
+            .with_body(input)
+            .with([dialect()])
+            .failing([Code::InvalidRequest, Code::TooManyStreams]),
         post("/api/v1/agent/runs/{thread}", runs::start)
             .about("Starts a run", accepted())
             .with_body(Content::json(|_| run_input(&[])).with_example(message))

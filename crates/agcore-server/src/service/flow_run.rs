@@ -5,7 +5,6 @@ pub(super) mod end;
 use std::{error::Error, sync::Arc};
 
 use agcore_agent::{AgentError, TurnLog};
-use agcore_agui::{Input, Interrupt};
 use agcore_chat::{Fault, FaultKind, Message, Question};
 use agcore_flow::{Checkpoints, FlowError, FlowErrorKind};
 use agcore_flow_files::{FileFlow, FileFlowRun, FlowResult, StoredContext};
@@ -22,7 +21,7 @@ use super::{
 };
 use crate::{
     flows::{Face, FlowInput, FlowPlace, FlowQuestion, FlowSetup, ServedFlow, SetupSessions},
-    log::{FlowObserver, LogInput, RecordingCheckpoints, RunLog, Stages},
+    log::{FlowObserver, LogInput, RecordingCheckpoints, RunLog, Stages, suspended},
     run::RunInput,
 };
 
@@ -262,14 +261,8 @@ impl Service {
             new.call_id = Some(question.call_id.to_string()).filter(|call| !call.is_empty());
             commit = commit.with_approval(ApprovalChange::Ask(new));
         }
-        let interrupts = questions.iter().map(|question| {
-            let mut interrupt = Interrupt::from(question);
-            interrupt.tool_call_id = interrupt.tool_call_id.filter(|call| !call.is_empty());
-            interrupt
-        });
-        let interrupts = Input::Interrupt(interrupts.collect());
-        log.append_commit(commit, vec![LogInput::Report(Box::new(interrupts))])
-            .await?;
+        let end = LogInput::Report(Box::new(suspended(&questions)));
+        log.append_commit(commit, vec![end]).await?;
         Ok(Attempt::Ended)
     }
 

@@ -18,6 +18,7 @@ mod built_flows;
 mod cancel;
 mod client_tools;
 mod context;
+mod connect;
 mod conversation;
 mod file_data;
 mod file_limits;

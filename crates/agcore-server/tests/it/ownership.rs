@@ -61,6 +61,7 @@ const SAME: &str = r#"{"threadId":"{t}","runId":"r1","messages":[{"id":"r1-m","r
 const OTHER: &str = r#"{"threadId":"{t}","runId":"r1","messages":[{"id":"x","role":"user","content":"Is it this?"}]}"#;
 const NEW: &str = r#"{"threadId":"{t}","runId":"r7","messages":[{"id":"x","role":"user","content":"Hello"}]}"#;
 const RESUME: &str = r#"{"threadId":"{t}","runId":"r9","messages":[],"resume":[{"interruptId":"{q}","status":"resolved","payload":true}]}"#;
+const RESUME_SAME: &str = r#"{"threadId":"{t}","runId":"r1","messages":[],"resume":[{"interruptId":"{q}","status":"resolved","payload":true}]}"#;
 const SCHEDULED: &str = r#"{"timing":{"cron":"0 9 * * *"},"input":{"messages":[{"id":"x","role":"user","content":"Hello"}],"forwardedProps":{"files":["{f}"]}}}"#;
 const HOOK: &str = r#"{"url":"https://example.com/other"}"#;
 const FILE: &str = r#"{"threadId":"new-{f}","runId":"r1","messages":[{"id":"x","role":"user","content":"Hello"}],"forwardedProps":{"files":["{f}"]}}"#;
@@ -71,6 +72,9 @@ const OUTPUT: &str = r#"{"model":"ada","input":[{"type":"function_call_output","
 const RESULT: &str = r#"{"model":"ada","messages":[{"role":"tool","tool_call_id":"{c}","content":"x"}]}"#;
 
 const UI: &str = r#"{"id":"{t}","messages":[{"id":"x","role":"user","parts":[{"type":"text","text":"Hello"}]}]}"#;
+
+/// One of the threads of Ann.
+const ASKING: &str = r#"{"threadId":"asking","runId":"r1","messages":[]}"#;
 
 /// The bodies that create a thread if no user has one with the id.
 const CREATING: [&str; 5] = [SAME, OTHER, NEW, CHAT, UI];
@@ -83,6 +87,7 @@ fn case(operation: &str) -> Option<Case> {
             ("/api/v1/agent/run", Some(OTHER)),
             ("/api/v1/agent/run", Some(NEW)),
             ("/api/v1/agent/run", Some(RESUME)),
+            ("/api/v1/agent/run", Some(RESUME_SAME)),
             ("/api/v1/agent/run", Some(FILE)),
         ]),
         "POST /api/v1/agent/agents/{name}/run" => Case::Starts(&[
@@ -90,12 +95,14 @@ fn case(operation: &str) -> Option<Case> {
             ("/api/v1/agent/agents/ada/run", Some(OTHER)),
             ("/api/v1/agent/agents/ada/run", Some(NEW)),
             ("/api/v1/agent/agents/ada/run", Some(RESUME)),
+            ("/api/v1/agent/agents/ada/run", Some(RESUME_SAME)),
         ]),
         "POST /api/v1/agent/runs/{thread}" => Case::Starts(&[
             ("/api/v1/agent/runs/{t}", Some(SAME)),
             ("/api/v1/agent/runs/{t}", Some(OTHER)),
             ("/api/v1/agent/runs/{t}", Some(NEW)),
             ("/api/v1/agent/runs/{t}", Some(RESUME)),
+            ("/api/v1/agent/runs/{t}", Some(RESUME_SAME)),
         ]),
         "GET /api/v1/agent/runs/{thread}/events" => Case::Ids(&[
             ("/api/v1/agent/runs/{t}/events?runId=r1", None),
@@ -157,7 +164,8 @@ fn openai_case(operation: &str) -> Option<Case> {
         "GET /v1/responses/{response}" => Case::Ids(&[("/v1/responses/{r}", None)]),
         "POST /v1/responses/{response}/cancel" => Case::Ids(&[("/v1/responses/{r}/cancel", Some("{}"))]),
         "POST /api/v1/agent/ui" => Case::Starts(&[("/api/v1/agent/ui", Some(UI))]),
-        // Without an active run of the user there is nothing, also if another user has the thread.
+        // Without a thread of the user there is nothing, also if another user has one with this id.
+        "POST /api/v1/agent/connect" => Case::Lists("/api/v1/agent/connect", Some(ASKING)),
         "GET /api/v1/agent/ui/{thread}/stream" => Case::Lists("/api/v1/agent/ui/live/stream", None),
         "GET /v1/models" => Case::Lists("/v1/models", None),
         "GET /v1/models/{name}" => Case::Lists("/v1/models/ada", None),

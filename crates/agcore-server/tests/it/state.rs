@@ -1,8 +1,14 @@
 //! The state that threads share with their clients.
 
+use std::sync::Arc;
+
 use agcore_agent::AgentSpec;
-use agcore_chat::{Actor, ToolCall};
+use agcore_chat::{
+    Actor, SystemClock, ToolCall,
+    redact::{Redacted, redactor_fn},
+};
 use agcore_server::Server;
+use agcore_session::InMemorySessionStore;
 use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
 use agcore_tools::{NoArguments, typed};
 use http::Method;
@@ -10,7 +16,7 @@ use serde_json::{Value, json};
 
 use crate::{
     flows::{ROUTER, Tools},
-    support::{InStore, Running, agent, builder, call, flow_store, input, store, text_of, texts, types},
+    support::{InStore, Running, Store, agent, builder, call, flow_store, input, store, text_of, texts, types},
     tenants::{bearer, tokens},
 };
 
@@ -107,6 +113,32 @@ async fn an_agent_changes_the_state_of_its_client() {
     provider.assert_done();
     // The same input again is the same run.
     assert_eq!(server.run(&with_state("r2", &changed)).await, events);
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn the_model_does_not_see_what_the_redactor_removes() {
+    let redactor = redactor_fn(|text| text.replace("sk-123", "[redacted]").into());
+    let inner = InMemorySessionStore::new(Arc::new(SystemClock::new()));
+    let store: Store = Arc::new(Redacted::new(inner, redactor));
+    let provider = ScriptedProvider::new([
+        ScriptStep::calls([update(
+            "c1",
+            1,
+            &json!([{"op": "add", "path": "/other", "value": "sk-123-b"}]),
+        )]),
+        ScriptStep::text("Added."),
+    ]);
+    let server = Running::start(builder(&provider, &store)).await;
+    let events = server.run(&with_state("r1", &json!({"key": "sk-123"}))).await;
+    assert_eq!(text_of(&events), "Added.", "{events:?}");
+    assert_eq!(
+        shown(&provider),
+        [
+            json!({"key": "[redacted]"}),
+            json!({"key": "[redacted]", "other": "[redacted]-b"})
+        ]
+    );
     server.stop().await;
 }
 
