@@ -2,15 +2,15 @@
 //
 // Usage: node drive.cjs FOLDER CHROMIUM PAGE ROOT URL PORT SHOTS
 //
-// FOLDER contains the node_modules with playwright-core, CHROMIUM is the program or its name, PAGE is `agui`, `copilotkit` or
-// `copilotkit-direct`, and ROOT is the folder of the page. The page is served on PORT of this machine, with `copilotkit` by its own
-// server, and SHOTS is the folder for the screenshots. URL is that of `agcore serve`, which allows the origin of the page, and whose
-// model plays `model.json`.
+// FOLDER contains the node_modules with playwright-core, CHROMIUM is the program or its name, PAGE is `agui`, `copilotkit`,
+// `copilotkit-direct` or `use-chat`, and ROOT is the folder of the page. The page is served on PORT of this machine, with `copilotkit`
+// by its own server, and SHOTS is the folder for the screenshots. URL is that of `agcore serve`, which allows the origin of the page,
+// and whose model plays `model.json`, with `use-chat` `chat.json`.
 // No warning is allowed on the console, and no request to another machine.
 "use strict";
 
 const assert = require("node:assert/strict");
-const { spawn } = require("node:child_process");
+const { execFileSync, spawn } = require("node:child_process");
 const fs = require("node:fs");
 const http = require("node:http");
 const path = require("node:path");
@@ -29,6 +29,13 @@ const FOUND = {
     isIdle: async (page) => page.locator("#stop").waitFor({ state: "hidden" }),
     stop: (page) => page.getByRole("button", { name: "Stop" }),
   },
+  "use-chat": {
+    box: (page) => page.getByLabel("Message"),
+    users: (page) => page.locator("article.user"),
+    answers: (page) => page.locator("article.assistant"),
+    isIdle: async (page) => page.locator("#stop").waitFor({ state: "hidden" }),
+    stop: (page) => page.getByRole("button", { name: "Stop" }),
+  },
   copilotkit: {
     box: (page) => page.getByTestId("copilot-chat-textarea"),
     users: (page) => page.getByTestId("copilot-user-message"),
@@ -37,7 +44,9 @@ const FOUND = {
     // The same button as the one that sends.
     stop: (page) => page.getByTestId("copilot-send-button"),
   },
-}[name.split("-")[0]];
+}[name.replace("-direct", "")];
+// The AI SDK has no state that a page and an agent share.
+const hasList = name !== "use-chat";
 
 const TYPES = { ".html": "text/html", ".js": "text/javascript", ".css": "text/css" };
 
@@ -55,6 +64,8 @@ const server = http.createServer((request, response) => {
 // Serves the page until the function that is returned is called.
 async function serve() {
   if (name !== "copilotkit") {
+    // npm is a script on Windows.
+    if (name === "use-chat") execFileSync("npm", ["run", "build"], { cwd: root, shell: process.platform === "win32" });
     await new Promise((listening) => server.listen(Number(port), "127.0.0.1", listening));
     return () => server.close().closeAllConnections();
   }
@@ -107,7 +118,7 @@ async function hears(page, text) {
 }
 
 const thread = (page) => new URL(page.url()).hash.slice(1);
-const items = (page) => page.locator(".list li").allTextContents();
+const hasItems = async (page, expected) => hasList && assert.deepEqual(await page.locator(".list li").allTextContents(), expected);
 const background = (page) => page.evaluate(() => document.body.style.background);
 const get = async (page, route) => (await fetch(`${url}/api/v1/agent${route.replace("THREAD", thread(page))}`)).json();
 
@@ -154,8 +165,19 @@ async function state(page) {
   await say(page, "Add milk.");
   await hears(page, "I have added milk.");
   await page.locator(".list li", { hasText: "milk" }).waitFor();
-  assert.deepEqual(await items(page), ["bread", "butter", "green tea", "milk"]);
+  await hasItems(page, ["bread", "butter", "green tea", "milk"]);
   await shoot(page, "shared-state");
+}
+
+// A call of a tool of the server, with its result.
+async function serverTool(page) {
+  await say(page, "What is 20 + 1?");
+  await hears(page, "It is 21.");
+  const card = page.locator(".tool", { hasText: "arithmetic" });
+  await card.locator("summary").click();
+  await card.locator(".output", { hasText: "21" }).waitFor();
+  await shoot(page, "tool-of-the-server");
+  await card.locator("summary").click();
 }
 
 async function approval(page) {
@@ -177,7 +199,7 @@ async function refusal(page) {
   await page.reload();
   await refuse.nth(1).waitFor();
   await hears(page, "The note is saved.");
-  assert.deepEqual(await items(page), ["bread", "butter", "green tea", "milk"]);
+  await hasItems(page, ["bread", "butter", "green tea", "milk"]);
   assert.equal(await FOUND.users(page).count(), 5);
   await isInView(refuse.first());
   await shoot(page, "reloaded-with-questions");
@@ -197,14 +219,16 @@ async function refusal(page) {
 // The page is reloaded between a call and its result: it runs the call then.
 async function lateResult(page) {
   expected = /Failed to load resource|net::ERR_FAILED|Failed to fetch|network error|AgentRun|agent_run/i;
-  const runs = (address) => /^\/api\/(v1\/agent\/runs?(\/[^/]+)?|copilotkit\/agent\/default\/run)$/.test(address.pathname);
+  const runs = (address) => /^\/api\/(v1\/agent\/(runs?(\/[^/]+)?|ui)|copilotkit\/agent\/default\/run)$/.test(address.pathname);
   let started = 0;
   await page.route(runs, (route) => {
     if (route.request().method() !== "POST") return route.continue();
     started += 1;
     return started === 2 ? route.abort() : route.continue();
   });
-  await Promise.all([page.waitForEvent("requestfailed"), say(page, "Make the page blue.")]);
+  // A stream that has ended may be reported as well.
+  const isStart = (request) => request.method() === "POST" && runs(new URL(request.url()));
+  await Promise.all([page.waitForEvent("requestfailed", isStart), say(page, "Make the page blue.")]);
   await page.unroute(runs);
   await page.reload();
   await hears(page, "The page is blue now.");
@@ -255,7 +279,7 @@ async function conflict(page) {
   await page.getByLabel("New item").press("Enter");
   await page.getByRole("alert").waitFor();
   assert.equal(await page.getByLabel("Title").inputValue(), "Shopping for Monday");
-  assert.deepEqual(await items(page), ["bread", "butter", "green tea", "milk"]);
+  await hasItems(page, ["bread", "butter", "green tea", "milk"]);
   await shoot(page, "conflict");
   expected = undefined;
   await addItem(page, "rice");
@@ -266,7 +290,7 @@ async function narrow(page) {
   await page.setViewportSize({ width: 420, height: 800 });
   await page.reload();
   await hears(page, "I am back.");
-  assert.deepEqual(await items(page), ["bread", "butter", "green tea", "milk", "rice"]);
+  await hasItems(page, ["bread", "butter", "green tea", "milk", "rice"]);
   await shoot(page, "narrow");
 }
 
@@ -276,7 +300,8 @@ async function main() {
   const places = process.env.PATH.split(path.delimiter).map((place) => path.join(place, program));
   const executablePath = [program, ...places].find((file) => path.isAbsolute(file) && fs.existsSync(file));
   const browser = await browsers.launch({ executablePath, args: ["--no-sandbox", "--disable-dev-shm-usage"] });
-  const steps = [chat, tool, state, approval, refusal, lateResult, activeRun, stop, conflict, narrow];
+  const end = hasList ? [conflict, narrow] : [narrow];
+  const steps = [chat, tool, hasList ? state : serverTool, approval, refusal, lateResult, activeRun, stop, ...end];
   const page = await open(browser);
   let at;
   try {

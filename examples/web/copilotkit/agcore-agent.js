@@ -1,36 +1,36 @@
 // An agent of `agcore serve` for @ag-ui/client 0.0.59, in Node.js and in browsers.
 //
 // HttpAgent can run it already. This class adds what a server that keeps conversations makes possible: `connect` shows a thread
-// again, with its state and its open questions, and a connection that breaks loses no event of a run.
+// again, with its state and its open questions, a connection that breaks loses no event of a run, and Stop cancels the run.
 import { EventType, HttpAgent } from "@ag-ui/client";
-import { EMPTY, Observable, concat, defer, from, mergeMap } from "rxjs";
+import { Observable, defer, mergeMap } from "rxjs";
 
 export class AgcoreAgent extends HttpAgent {
   /**
    * Takes the configuration of HttpAgent, with `server` instead of `url`: the URL of the server without a path. `agent` is the
-   * name of an agent or a flow, by default the first one of the server. With `isNew`, the server cannot know the thread yet.
+   * name of an agent or a flow, by default the first one of the server.
    */
-  constructor({ server = "", agent, isNew = false, ...config }) {
+  constructor({ server = "", agent, ...config }) {
     const api = `${server}/api/v1/agent`;
     super({ ...config, url: `${api}/run` });
-    Object.assign(this, { api, agent, isNew });
+    Object.assign(this, { api, agent });
   }
 
   clone() {
-    const { api, agent, isNew } = this;
-    return Object.assign(super.clone(), { api, agent, isNew });
+    const { api, agent } = this;
+    return Object.assign(super.clone(), { api, agent });
   }
 
   run(input) {
-    // CopilotKit answers a question under the id of the run that has asked. Here each run has an id of its own.
-    const runId = input.resume === undefined ? input.runId : `${input.runId}.${crypto.randomUUID().slice(0, 8)}`;
     const forwardedProps = { agent: this.agent, ...input.forwardedProps };
-    const body = JSON.stringify({ ...input, runId, forwardedProps });
+    const body = JSON.stringify({ ...input, forwardedProps });
     const start = async () => {
       const started = await this.request(`/runs/${encodeURIComponent(input.threadId)}`, { method: "POST", body });
       if (!started) throw new Error("there is no such agent, question or call");
+      // CopilotKit answers a question under the id of the run that has asked. The run with the answer has another one.
+      return started.runId;
     };
-    return defer(start).pipe(mergeMap(() => this.follow(input.threadId, runId)));
+    return defer(start).pipe(mergeMap((runId) => this.follow(pathOf(input.threadId, runId))));
   }
 
   abortRun() {
@@ -45,62 +45,43 @@ export class AgcoreAgent extends HttpAgent {
     return super.connectAgent(parameters, subscriber);
   }
 
-  connect(input) {
-    return defer(() => from(this.restore(input))).pipe(
-      mergeMap(({ events, active }) => concat(from(events), active ? this.follow(input.threadId, active) : EMPTY)),
-    );
+  connect({ threadId, runId }) {
+    return this.follow("/connect", { method: "POST", body: JSON.stringify({ threadId, runId, messages: [] }) });
   }
 
-  /** Cancels the run of a thread that is active. Returns whether there is one. */
+  /** Cancels a run of a thread, by default the one that is active. Returns whether there is one to cancel. */
   async cancel(threadId, runId) {
-    const session = await this.request(`/sessions/${encodeURIComponent(threadId)}`);
-    const active = session?.runs.find(isActive);
-    if (!active || (runId && runId !== active.runId && !active.runId.startsWith(`${runId}.`))) return false;
-    const path = `/runs/${encodeURIComponent(threadId)}/${encodeURIComponent(active.runId)}/cancel`;
-    return Boolean(await this.request(path, { method: "POST", body: "{}" }));
-  }
-
-  async restore({ threadId, runId }) {
     const thread = encodeURIComponent(threadId);
-    const paths = [`/sessions/${thread}`, `/history?threadId=${thread}&limit=200`, `/sessions/${thread}/state`];
-    const [session, history, shared] = this.isNew ? [] : await Promise.all(paths.map((path) => this.request(path)));
-    this.isNew = false;
-    const active = session?.runs.find(isActive)?.runId;
-    const interrupts = active ? [] : (session?.questions ?? []).flatMap(toInterrupt);
-    // The events of an active run bring its messages, except for what the user has written.
-    const known = history?.messages.filter((message) => message.runId !== active || message.role === "user") ?? [];
-    const events = [
-      { type: EventType.RUN_STARTED, threadId, runId },
-      { type: EventType.MESSAGES_SNAPSHOT, messages: known.flatMap(toMessage) },
-    ];
-    if (shared?.version > 0) {
-      events.push({ type: EventType.STATE_SNAPSHOT, snapshot: shared.state, metadata: { agcore: { version: shared.version } } });
-    }
-    const outcome = interrupts.length > 0 ? { type: "interrupt", interrupts } : { type: "success" };
-    return { events: [...events, { type: EventType.RUN_FINISHED, threadId, runId, outcome }], active };
+    const isActive = ({ status }) => status === "running" || status === "queued";
+    const id = runId ?? (await this.request(`/sessions/${thread}`))?.runs.find(isActive)?.runId;
+    if (id === undefined) return false;
+    const run = await this.request(`/runs/${thread}/${encodeURIComponent(id)}/cancel`, { method: "POST", body: "{}" });
+    return run !== undefined && run.status !== "completed" && run.status !== "failed";
   }
 
   /** Returns the events of a run. */
-  follow(threadId, runId) {
-    const path = `/runs/${encodeURIComponent(threadId)}/events?runId=${encodeURIComponent(runId)}&protocol=0.0.59`;
+  follow(path, init) {
     return new Observable((subscriber) => {
       const stop = new AbortController();
       const signal = AbortSignal.any([stop.signal, this.abortController.signal]);
       const failed = (problem) => (signal.aborted ? subscriber.complete() : subscriber.error(problem));
-      this.read(path, signal, (event) => subscriber.next(event)).then(() => subscriber.complete(), failed);
+      this.read(path, { ...init, signal }, (event) => subscriber.next(event)).then(() => subscriber.complete(), failed);
       return () => stop.abort();
     });
   }
 
   /** Reads events up to the end of a run. If the connection breaks, the server sends those after the last one. */
-  async read(path, signal, next) {
+  async read(path, init, next) {
+    const { signal } = init;
     let last, pause = 250;
     for (;;) {
       try {
-        const headers = last === undefined ? this.headers : { ...this.headers, "last-event-id": last };
-        const answer = await this.fetch(this.api + path, { headers, signal });
+        const headers = { ...this.headers, "content-type": "application/json", ...(last && { "last-event-id": last }) };
+        const answer = await this.fetch(this.api + path, { ...init, headers });
         if (!answer.ok) throw await toError(answer);
         for await (const { id, event } of eventsOf(answer.body)) {
+          // A thread that was shown again continues with the run that is active.
+          if (id && event.type === EventType.RUN_STARTED) [path, init] = [pathOf(event.threadId, event.runId), { signal }];
           last = id ?? last;
           pause = 250;
           next(event);
@@ -124,6 +105,10 @@ export class AgcoreAgent extends HttpAgent {
   }
 }
 
+function pathOf(threadId, runId) {
+  return `/runs/${encodeURIComponent(threadId)}/events?runId=${encodeURIComponent(runId)}&protocol=0.0.59`;
+}
+
 async function toError(answer) {
   const { detail } = await answer.json().catch(() => ({}));
   return Object.assign(new Error(detail ?? `the server answers with ${answer.status}`), { status: answer.status });
@@ -142,26 +127,5 @@ async function* eventsOf(body) {
       const field = (name) => block.split("\n").find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2);
       if (field("data")) yield { id: field("id"), event: JSON.parse(field("data")) };
     }
-  }
-}
-
-const isActive = ({ status }) => status === "running" || status === "queued";
-
-// Calls of tools of the page are not shown as questions: the page runs them.
-function toInterrupt({ interruptId: id, question: { kind, prompt, call_id: toolCallId, tool, arguments: args } }) {
-  const metadata = { agcore: { tool_name: tool, tool_call_args: args } };
-  return kind === "client" ? [] : [{ id, reason: kind, message: prompt, toolCallId, metadata }];
-}
-
-function toMessage({ id, role, content, metadata }) {
-  switch (metadata?.type) {
-    case "tool_call": {
-      const call = { name: metadata.name, arguments: JSON.stringify(metadata.arguments) };
-      return [{ id, role: "assistant", content, toolCalls: [{ id: metadata.call_id, type: "function", function: call }] }];
-    }
-    case "tool_result":
-      return [{ id, role: "tool", toolCallId: metadata.call_id, content }];
-    default:
-      return role === "user" || role === "assistant" ? [{ id, role, content }] : [];
   }
 }

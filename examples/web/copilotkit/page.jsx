@@ -10,8 +10,7 @@ import { z } from "zod";
 import { AgcoreAgent } from "./agcore-agent.js";
 
 // The conversation is in the address, so that it is still there after a reload.
-const isNew = !location.hash;
-if (isNew) history.replaceState(null, "", `#${crypto.randomUUID()}`);
+if (!location.hash) history.replaceState(null, "", `#${crypto.randomUUID()}`);
 addEventListener("hashchange", () => location.reload());
 const threadId = location.hash.slice(1);
 
@@ -22,7 +21,7 @@ const headers = {};
 // Through the runtime of CopilotKit in `server.mjs`, or without it.
 const connection = setting("copilotkit-runtime")
   ? { runtimeUrl: setting("copilotkit-runtime"), useSingleEndpoint: false, headers }
-  : { selfManagedAgents: { default: new AgcoreAgent({ server, threadId, isNew, headers }) } };
+  : { selfManagedAgents: { default: new AgcoreAgent({ server, threadId, headers }) } };
 
 const EMPTY_LIST = { title: "Shopping", items: [] };
 

@@ -23,12 +23,28 @@ const BROWSERS: &[&str] = &["chromium", "chromium-browser", "google-chrome"];
 
 const NPM: &str = if cfg!(windows) { "npm.cmd" } else { "npm" };
 
-/// The pages, by the names that the driver knows, with their folders. The last one needs the files that the one before it has built.
-const PAGES: &[(&str, &str)] = &[
-    ("agui", "agui"),
-    ("copilotkit", "copilotkit"),
-    ("copilotkit-direct", "copilotkit"),
+/// A page.
+struct Page {
+    /// The name that the driver knows.
+    name: &'static str,
+    folder: &'static str,
+    /// The script of the model.
+    script: &'static str,
+}
+
+/// The pages. `copilotkit-direct` needs the files that the one before it has built.
+const PAGES: &[Page] = &[
+    Page::new("agui", "agui", "model.json"),
+    Page::new("copilotkit", "copilotkit", "model.json"),
+    Page::new("copilotkit-direct", "copilotkit", "model.json"),
+    Page::new("use-chat", "use-chat", "chat.json"),
 ];
+
+impl Page {
+    const fn new(name: &'static str, folder: &'static str, script: &'static str) -> Self {
+        Self { name, folder, script }
+    }
+}
 
 /// Installs the packages if they are missing, and uses each page with a server of its own. Returns `false` if a page does not work, or
 /// if the model was asked for anything else than its script. Without Node.js or Chromium, nothing is checked.
@@ -45,8 +61,8 @@ pub(crate) fn run(workspace: &Workspace) -> anyhow::Result<bool> {
         return Ok(false);
     }
     let mut all_succeed = true;
-    for (page, folder) in PAGES {
-        all_succeed &= folders.visit(&workspace.target, browser, page, folder)?;
+    for page in PAGES {
+        all_succeed &= folders.visit(&workspace.target, browser, page)?;
     }
     Ok(all_succeed)
 }
@@ -76,7 +92,7 @@ impl Folders {
         if !driver.join("node_modules/playwright-core").exists() {
             install(&driver, &[DRIVER])?;
         }
-        for (_, folder) in PAGES {
+        for Page { folder, .. } in PAGES {
             let (from, to) = (self.sources.join(folder), self.target.join(folder));
             copy_files(&from, &to)?;
             let Ok(wanted) = std::fs::read_to_string(from.join("package.json")) else {
@@ -93,8 +109,8 @@ impl Folders {
     }
 
     /// Uses a page. Returns whether it works.
-    fn visit(&self, target: &Path, browser: &str, page: &str, folder: &str) -> anyhow::Result<bool> {
-        let script = self.scripts.join("model.json").display().to_string();
+    fn visit(&self, target: &Path, browser: &str, page: &Page) -> anyhow::Result<bool> {
+        let script = self.scripts.join(page.script).display().to_string();
         let port = free_port()?.to_string();
         let origin = format!("http://127.0.0.1:{port}");
         let server = Served::start(target, &["--script", &script], &["--origin", &origin], "")?;
@@ -102,7 +118,7 @@ impl Folders {
         driver
             .arg(self.scripts.join("drive.cjs"))
             .arg(self.target.join("driver"));
-        driver.args([browser, page]).arg(self.target.join(folder));
+        driver.args([browser, page.name]).arg(self.target.join(page.folder));
         driver.args([&server.url, &port]).arg(self.target.join("screenshots"));
         let works = process::succeeds(&mut driver)?;
         Ok(server.has_played_the_script()? && works)
@@ -167,11 +183,15 @@ mod tests {
     #[test]
     fn pins_the_version_of_every_package() {
         assert!(DRIVER.rsplit_once('@').is_some_and(|(_, version)| is_exact(version)));
-        let package = include_str!("../../../examples/web/copilotkit/package.json");
-        let (_, dependencies) = package.split_once("\"dependencies\"").unwrap();
-        let versions: Vec<&str> = dependencies.lines().filter_map(|line| line.split('"').nth(3)).collect();
-        assert!(versions.len() > 3, "{versions:?}");
-        assert!(versions.iter().all(|version| is_exact(version)), "{versions:?}");
+        for package in [
+            include_str!("../../../examples/web/copilotkit/package.json"),
+            include_str!("../../../examples/web/use-chat/package.json"),
+        ] {
+            let (_, dependencies) = package.split_once("\"dependencies\"").unwrap();
+            let versions: Vec<&str> = dependencies.lines().filter_map(|line| line.split('"').nth(3)).collect();
+            assert!(versions.len() > 3, "{versions:?}");
+            assert!(versions.iter().all(|version| is_exact(version)), "{versions:?}");
+        }
         assert!(!is_exact("^1.74.0") && !is_exact("latest"));
     }
 
