@@ -18,8 +18,8 @@ use tokio::runtime::{Builder, Runtime};
 /// Set for the tests that this one starts, to the URL of the server.
 const VARIABLE: &str = "AGCORE_SERVER_TEST_STORE";
 
-/// Schemas begin with this, followed by the second in which they were made and the process. The tests of agcore-store remove
-/// what killed tests leave behind.
+/// Databases and schemas begin with this, followed by the second in which they were made and the process. The tests of agcore-store
+/// remove what killed tests leave behind.
 const PREFIX: &str = "agcore_test_";
 
 /// The tests that always use a store of their own, and take long.
@@ -48,12 +48,10 @@ pub(crate) fn open(url: &str) -> Arc<PostgresStore> {
 }
 
 /// Opens a store with a schema of its own, whose name is returned as well.
-#[expect(clippy::disallowed_methods, reason = "the name is unique, also among processes")]
 pub(crate) fn open_named(url: &str) -> (Arc<PostgresStore>, String) {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-    let second = SystemTime::UNIX_EPOCH.elapsed().unwrap().as_secs();
-    let schema = format!("{PREFIX}{second}_{}_{number}", process::id());
+    let schema = format!("{PREFIX}{}_{}_{number}", seconds(), process::id());
     let options = PostgresOptions::new(url)
         .unwrap()
         .with_schema(&*schema)
@@ -61,6 +59,19 @@ pub(crate) fn open_named(url: &str) -> (Arc<PostgresStore>, String) {
     // A runtime cannot wait within another one.
     let opening = thread::spawn(|| RUNTIME.block_on(options.open(Arc::new(SystemClock::new()))));
     (Arc::new(opening.join().unwrap().unwrap()), schema)
+}
+
+/// Returns a URL with another database.
+fn with_database(url: &str, database: &str) -> String {
+    let (address, parameters) = url.split_once('?').unwrap_or((url, ""));
+    let (server, _) = address.rsplit_once('/').unwrap();
+    format!("{server}/{database}?{parameters}")
+}
+
+/// Returns the time, for names.
+#[expect(clippy::disallowed_methods, reason = "the names are unique, also among processes")]
+fn seconds() -> u64 {
+    SystemTime::UNIX_EPOCH.elapsed().unwrap().as_secs()
 }
 
 #[tokio::test]
@@ -72,6 +83,11 @@ async fn the_same_tests_pass_with_a_database_server() {
         Ok(connection) => connection,
         Err(error) => return println!("skipped: postgres: {error}"),
     };
+    // Hundreds of schemas would take minutes to drop.
+    let database = format!("{PREFIX}{}_{}", seconds(), process::id());
+    let create = AssertSqlSafe(format!("CREATE DATABASE {database} TEMPLATE template0 ENCODING UTF8"));
+    sqlx::raw_sql(create).execute(&mut connection).await.unwrap();
+    let url = with_database(&url, &database);
     let mut tests = process::Command::new(env::current_exe().unwrap());
     tests
         .args(
@@ -81,21 +97,20 @@ async fn the_same_tests_pass_with_a_database_server() {
                 .flat_map(|module| ["--skip", module]),
         )
         .args(["--test-threads", "4"])
-        .env(VARIABLE, &url);
-    let tests = tests.stdout(process::Stdio::piped()).stderr(process::Stdio::piped());
-    let tests = tests.spawn().unwrap();
-    let of_tests = format!("{PREFIX}%\\_{}\\_%", tests.id());
-    let ended = tests.wait_with_output().unwrap();
-    let schemas: Vec<String> = sqlx::query_scalar("SELECT nspname::text FROM pg_namespace WHERE nspname LIKE $1")
-        .bind(of_tests)
-        .fetch_all(&mut connection)
+        .env(VARIABLE, &url)
+        // The server is not killed: commits need not wait for its disk.
+        .env("PGOPTIONS", "-c synchronous_commit=off");
+    let ended = tests.output().unwrap();
+    let mut used = PgConnection::connect(&url).await.unwrap();
+    let schemas: i64 = sqlx::query_scalar("SELECT count(*) FROM pg_namespace WHERE starts_with(nspname, $1)")
+        .bind(PREFIX)
+        .fetch_one(&mut used)
         .await
         .unwrap();
-    assert!(schemas.len() >= 30, "the tests use the server: {schemas:?}");
-    for schema in schemas {
-        let drop = AssertSqlSafe(format!("DROP SCHEMA {schema} CASCADE"));
-        sqlx::raw_sql(drop).execute(&mut connection).await.unwrap();
-    }
+    used.close().await.unwrap();
+    let drop = AssertSqlSafe(format!("DROP DATABASE {database} WITH (FORCE)"));
+    sqlx::raw_sql(drop).execute(&mut connection).await.unwrap();
+    assert!(schemas >= 30, "the tests use the server: {schemas}");
     let output = String::from_utf8_lossy(&ended.stdout);
     assert!(
         ended.status.success(),
