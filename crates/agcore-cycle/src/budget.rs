@@ -24,6 +24,7 @@ pub(crate) mod settings;
 pub(crate) mod shared;
 pub(crate) mod spent;
 
+mod limited;
 mod price;
 mod shortage;
 
@@ -32,6 +33,7 @@ mod shortage;
 pub const MIN_REPLY_TOKENS: u64 = 512;
 
 pub use limit::{BudgetLimit, Resource, Scope};
+pub use limited::LimitedSource;
 pub use pool::Reservation;
 pub use price::PriceError;
 pub use shared::{BudgetSource, DrawError};

@@ -64,16 +64,21 @@ impl BudgetShortage {
     }
 
     fn amount(&self, amount: u64) -> String {
-        match self.limit.resource {
-            Resource::Tokens => format!("{amount} tokens"),
-            Resource::Money => {
-                let micros = i64::try_from(amount).unwrap_or(i64::MAX);
-                Money::from_micros(micros, self.currency.clone().unwrap_or_default()).to_string()
-            }
-            Resource::Time => format!("{} s", Duration::from_micros(amount).as_secs_f64()),
-            Resource::ModelCalls => format!("{amount} model calls"),
-            Resource::ToolCalls => format!("{amount} tool calls"),
+        amount_of(self.limit.resource, amount, self.currency.as_ref())
+    }
+}
+
+/// Returns an amount of a resource with its unit.
+pub(super) fn amount_of(resource: Resource, amount: u64, currency: Option<&Arc<str>>) -> String {
+    match resource {
+        Resource::Tokens => format!("{amount} tokens"),
+        Resource::Money => {
+            let micros = i64::try_from(amount).unwrap_or(i64::MAX);
+            Money::from_micros(micros, currency.cloned().unwrap_or_default()).to_string()
         }
+        Resource::Time => format!("{} s", Duration::from_micros(amount).as_secs_f64()),
+        Resource::ModelCalls => format!("{amount} model calls"),
+        Resource::ToolCalls => format!("{amount} tool calls"),
     }
 }
 

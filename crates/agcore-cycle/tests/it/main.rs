@@ -10,6 +10,7 @@
 mod begin;
 mod begin_at_once;
 mod budget;
+mod budget_limited;
 mod budget_pool;
 mod budget_prices;
 mod budget_replies;
