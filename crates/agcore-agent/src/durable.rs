@@ -28,6 +28,7 @@ pub(crate) use self::{
     task_record::TaskRecord,
 };
 pub use self::{
+    entry::session_spent,
     recorded_event::RecordedEvent,
     turn_log::{TurnCommit, TurnLog},
 };

@@ -64,7 +64,7 @@ pub use {
     builder::{AgentBuilder, agent},
     bundle::RuntimeBundle,
     config::{AgentConfig, BusyPolicy, Environment, OpenQuestionPolicy, TeamLimits, ToolSettings},
-    durable::{RecordedEvent, TurnCommit, TurnLog},
+    durable::{RecordedEvent, TurnCommit, TurnLog, session_spent},
     error::{AgentError, AgentErrorKind},
     plan::{Plan, PlanError, Step, StepStatus},
     replay::{ReplayError, ReplayErrorKind, ReplayReport, Trajectory, TrajectoryEntry, TrajectoryError},

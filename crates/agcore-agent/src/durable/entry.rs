@@ -6,7 +6,7 @@ use agcore_cycle::{
     Spent,
     machine::{Machine, Outcome, Record as Outcomes},
 };
-use agcore_session::{Entry, Record, SessionError, Timestamp};
+use agcore_session::{Entry, Record, SessionError, SessionStore, Timestamp, stream_of};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -83,6 +83,20 @@ pub(crate) fn entries_of(entries: Vec<Entry>) -> Result<Vec<SessionEntry>, Agent
     read.filter_map(Result::transpose).collect()
 }
 
+/// Returns what all turns of a stored session have spent of their budgets, with the sub-agents that have worked in them, according
+/// to its records: a call whose process ended before the answer was recorded is missing. Zero if there is no such session.
+///
+/// Open sessions answer for themselves: [`AgentSession::spent`](crate::AgentSession::spent) for all turns without their sub-agents,
+/// and [`AgentSession::turn_spent`](crate::AgentSession::turn_spent) for the newest turn with them.
+///
+/// # Errors
+/// [`Storage`](crate::AgentErrorKind::Storage) if the store fails,
+/// [`InvalidState`](crate::AgentErrorKind::InvalidState) if a record is damaged or too new.
+pub async fn session_spent(store: &dyn SessionStore, tenant: &str, session: &str) -> Result<Spent, AgentError> {
+    let entries = store.read(&stream_of(tenant, session), 1).await?;
+    EntryData::spent_by(entries, |_| true)
+}
+
 impl<'a> EntryData<'a> {
     /// Creates a record of these outcomes.
     pub(super) fn new(writer: &'a str, outcomes: &'a [Outcome]) -> Self {
@@ -112,14 +126,22 @@ impl<'a> EntryData<'a> {
 
     /// Returns the sum of what the sub-agents whose paths begin like this have spent of their budgets.
     pub(super) fn nested_spent(entries: Vec<Entry>, start_of_path: &str) -> Result<Spent, AgentError> {
-        let mut spent: BTreeMap<String, Spent> = BTreeMap::new();
+        Self::spent_by(entries, |path| path.is_some_and(|path| path.starts_with(start_of_path)))
+    }
+
+    /// Returns the sum of what the session and its sub-agents have spent that are wanted by their paths; `None` is the session.
+    fn spent_by(entries: Vec<Entry>, is_wanted: impl Fn(Option<&str>) -> bool) -> Result<Spent, AgentError> {
+        let mut spent: BTreeMap<Option<String>, Spent> = BTreeMap::new();
         for entry in entries {
-            let path = entry.record.data.get("path").and_then(Value::as_str);
-            let path = path.filter(|path| path.starts_with(start_of_path)).map(str::to_owned);
-            let Some(path) = path.filter(|_| entry.record.kind == SUB_AGENT_KIND) else {
-                continue;
+            let path = match entry.record.kind.as_str() {
+                KIND => None,
+                SUB_AGENT_KIND => entry.record.data.get("path").and_then(Value::as_str).map(str::to_owned),
+                _ => continue,
             };
-            let Some(data) = Self::read(entry, Some(&path))? else {
+            if !is_wanted(path.as_deref()) {
+                continue;
+            }
+            let Some(data) = Self::read(entry, path.as_deref())? else {
                 continue;
             };
             let of_path = spent.entry(path).or_default();

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use agcore_chat::{Message, ToolCall};
 use agcore_cycle::{
-    LlmCycle,
+    LlmCycle, Spent,
     machine::{End, Step},
 };
 use agcore_session::{Commit, Hold, SessionErrorKind};
@@ -56,6 +56,16 @@ impl AgentSession {
     pub async fn is_suspended(&self) -> bool {
         let read = |conversation: &Conversation| conversation.cycle.machine().questions().next().is_some();
         self.0.conversation.read(read).await
+    }
+
+    /// Returns what the newest turn has spent of its budgets, with its sub-agents, according to the records: a call whose
+    /// process ended before the answer was recorded is missing. Of a session without a store, the sub-agents only count if they
+    /// [share a budget](crate::TeamLimits::with_budget). Waits for the running turn.
+    ///
+    /// # Errors
+    /// When the records of the sub-agents cannot be read.
+    pub async fn turn_spent(&self) -> Result<Spent, AgentError> {
+        self.0.turn_spent().await
     }
 
     /// Returns the number of turns that were started. Waits for the running turn.

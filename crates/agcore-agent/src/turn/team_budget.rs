@@ -4,7 +4,10 @@ use agcore_cycle::{BudgetPool, Spent};
 use agcore_tools::RunState;
 use serde_json::{Map, Value};
 
-use super::{live::Conversation, segment::Segment};
+use super::{
+    live::{Conversation, LiveSession},
+    segment::Segment,
+};
 use crate::error::AgentError;
 
 /// The name under which a session without a store saves with its turn what each sub-agent has spent, by the path of its calls.
@@ -18,17 +21,39 @@ impl Segment<'_> {
         let Some(budget) = budget.filter(|_| self.session.lineage.depth == 0 && conversation.team.is_none()) else {
             return Ok(());
         };
-        let spent = match &self.session.recorder {
-            _ if self.starts => Spent::new(),
-            Some(recorder) => {
+        let spent = match self.starts {
+            true => Spent::new(),
+            false => {
                 let turn = conversation.cycle.machine().turn_index();
-                let start = self.session.lineage.start_of_children(turn);
-                recorder.nested_spent(&start).await?
+                self.session.team_spent(turn, conversation.run_state.as_ref()).await?
             }
-            None => noted(conversation.run_state.as_ref()),
         };
         conversation.team = Some(BudgetPool::with_spent(budget, spent));
         Ok(())
+    }
+}
+
+impl LiveSession {
+    /// Returns what the sub-agents of the newest turn, which has this number and these values, have spent so far.
+    async fn team_spent(&self, turn: u32, run_state: Option<&RunState>) -> Result<Spent, AgentError> {
+        match &self.recorder {
+            Some(recorder) => recorder.nested_spent(&self.lineage.start_of_children(turn)).await,
+            None => Ok(noted(run_state)),
+        }
+    }
+
+    /// Returns what the newest turn has spent so far, with its sub-agents.
+    pub(crate) async fn turn_spent(&self) -> Result<Spent, AgentError> {
+        let read = |conversation: &Conversation| {
+            let machine = conversation.cycle.machine();
+            let own = machine.turn_spent().cloned();
+            own.map(|own| (own, machine.turn_index(), conversation.run_state.clone()))
+        };
+        let Some((mut spent, turn, run_state)) = self.conversation.read(read).await else {
+            return Ok(Spent::new());
+        };
+        spent.add(&self.team_spent(turn, run_state.as_ref()).await?);
+        Ok(spent)
     }
 }
 

@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
-use agcore_agent::{AgentBuilder, AgentConfig, AgentSession, AgentSpec, RuntimeBundle, SubAgent, TeamLimits};
+use agcore_agent::{
+    AgentBuilder, AgentConfig, AgentSession, AgentSpec, RuntimeBundle, SubAgent, TeamLimits, session_spent,
+};
 use agcore_chat::{Answer, Question, ToolCall};
-use agcore_cycle::{Budget, TurnOutcome};
+use agcore_cycle::{Budget, SharedBudget, TurnOutcome, budget::LimitedSource};
 use agcore_session::{InMemorySessionStore, SessionStore};
 use agcore_testkit::{
     clock::ManualClock,
@@ -176,4 +178,36 @@ async fn of_a_turn_that_was_interrupted_below_a_sub_agent() {
     assert_eq!(session.resume([]).await.unwrap().text(), "The lead has no budget.");
     let result = result(&session).await;
     assert!(result.contains("reached a limit"), "{result}");
+}
+
+#[tokio::test]
+async fn what_a_turn_has_spent_is_known_with_its_sub_agents() {
+    let model = ScriptedProvider::new([
+        ScriptStep::calls([ask("c", "clerk")]),
+        ScriptStep::calls([call("p", "pay")]),
+        ScriptStep::text("Paid."),
+        ScriptStep::text("All bills are paid."),
+        ScriptStep::text("Again."),
+    ]);
+    let store = store();
+    // Without any budget, nothing is counted.
+    let unlimited = LimitedSource::new("it", Budget::new(), Arc::new(ManualClock::jumping()));
+    let bundle = team(&model, Some(Arc::clone(&store)));
+    let bundle = bundle.with_shared_budget(SharedBudget::new(Arc::new(unlimited)));
+    let sessions = bundle.stored_sessions().unwrap();
+    let session = sessions.create("s", boss()).await.unwrap();
+    let calls = async |session: &AgentSession| session.turn_spent().await.unwrap().model_calls;
+    let all = async |id: &str| session_spent(&*store, "local", id).await.unwrap().model_calls;
+    assert_eq!((calls(&session).await, all("s").await, all("t").await), (0, 0, 0));
+    let outcome = session.turn("Pay the bills.").await.unwrap();
+    assert_eq!((calls(&session).await, all("s").await), (2, 2));
+
+    // In another process.
+    let session = sessions.open("s", boss()).await.unwrap();
+    assert_eq!(calls(&session).await, 2);
+    approve(&session, &question(&outcome)).await;
+    assert_eq!((calls(&session).await, all("s").await), (4, 4));
+    session.turn("Once more.").await.unwrap();
+    assert_eq!((calls(&session).await, all("s").await), (1, 5));
+    assert_eq!(session.spent().await.model_calls, 3, "without the sub-agents");
 }
