@@ -1,5 +1,9 @@
 //! [`RunJob`]: the ids of a run, and [`RunInput`], what the run works on.
 
+mod budget;
+
+pub(crate) use self::budget::RunBudget;
+
 use agcore_chat::{Actor, Answer, Message, QuestionId, Text, ToolDefinition};
 use agcore_session::Run;
 use agcore_trace::TraceContext;
@@ -52,6 +56,9 @@ pub(crate) struct RunInput {
     /// The messages before, if the client sends the whole conversation with each run: they replace what the thread has.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) history: Option<Vec<Message>>,
+    /// The most that the run may use.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) budget: Option<RunBudget>,
     /// The data that the client gets back with the answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) note: Option<RunNote>,

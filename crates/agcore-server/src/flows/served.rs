@@ -44,7 +44,7 @@ pub(crate) struct SetupSessions {
     pub(crate) log: Arc<dyn TurnLog>,
     pub(crate) biller: Option<Arc<dyn Biller>>,
     pub(crate) billing: Option<Billing>,
-    /// The budget of the agents, if a quota applies to the run.
+    /// The budget of the agents, if the run is limited.
     pub(crate) budget: Option<SharedBudget>,
     /// Is asked directly before each call of a model or a tool.
     pub(crate) stop_check: Option<StopCheck>,

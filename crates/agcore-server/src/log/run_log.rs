@@ -59,7 +59,7 @@ pub(crate) struct RunLog {
     hold: Mutex<Option<Arc<Hold>>>,
     /// The calls whose results the client has sent.
     known_results: Mutex<HashSet<Text>>,
-    /// The budget of its agents, while the run is executed and a quota applies to it.
+    /// The budget of its agents, while the run is executed and it is limited.
     budget: Mutex<Option<SharedBudget>>,
 }
 
@@ -178,7 +178,7 @@ impl RunLog {
         *self.budget.lock().unwrap_or_else(PoisonError::into_inner) = budget;
     }
 
-    /// Returns the budget of the agents of the run, if a quota applies to it.
+    /// Returns the budget of the agents of the run, if it is limited.
     pub(crate) fn budget(&self) -> Option<SharedBudget> {
         self.budget.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

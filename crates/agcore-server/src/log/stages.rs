@@ -49,10 +49,8 @@ struct Stage {
 impl Stages {
     /// Creates the sessions of a flow whose run ended at a place, or begins.
     pub(crate) fn new(log: Arc<RunLog>, face: Face, place: &FlowPlace) -> Self {
-        let mut stages = place.stages.clone();
+        let stages = Self::sessions_of(&log, place);
         let prefix = id::prefix([&*log.job.thread, &*place.run]);
-        let sources = log.feed.sources().into_iter();
-        stages.extend(sources.filter(|(name, _)| name.starts_with(&prefix)));
         let stage = |(name, last)| {
             let stage = Stage {
                 last,
@@ -68,6 +66,16 @@ impl Stages {
             prefix,
             known: Mutex::new(stages.into_iter().map(stage).collect()),
         }
+    }
+
+    /// Returns the sessions in which the agents of a flow have worked, each with the number of its last event that was added to the
+    /// run.
+    pub(crate) fn sessions_of(log: &RunLog, place: &FlowPlace) -> BTreeMap<String, u64> {
+        let mut stages = place.stages.clone();
+        let prefix = id::prefix([&*log.job.thread, &*place.run]);
+        let sources = log.feed.sources().into_iter();
+        stages.extend(sources.filter(|(name, _)| name.starts_with(&prefix)));
+        stages
     }
 
     /// Returns how far the agents of the flow have got.

@@ -5,15 +5,17 @@ mod run_state;
 
 use std::{borrow::Cow, error::Error as _, pin::pin, sync::Arc, time::Duration};
 
-use agcore_agent::{AgentError, AgentErrorKind, AgentSession, AgentTurn};
+use agcore_agent::{AgentError, AgentErrorKind, AgentSession, AgentTurn, session_spent};
 use agcore_chat::{Fault, FaultKind};
+use agcore_cycle::Spent;
 use agcore_session::{MessageFilter, RunStatus, SessionError};
 use agcore_trace::TraceContext;
 use tracing::{Instrument, Span};
 
 use super::{agents::Work, hold::is_held, quotas::RunAllowance, state::Service};
 use crate::{
-    log::{LogInput, RunLog},
+    flows::{FlowInput, FlowPlace},
+    log::{LogInput, RunLog, Stages},
     run::{RunInput, RunJob, RunTrace},
     span,
 };
@@ -152,10 +154,10 @@ impl Service {
             Err(error) if is_held(&error) => return self.wait_for_session(log, &error).await,
             Err(error) => return self.failed(log, &error.into()).await,
         }
-        let opened = self.open_allowance(log, allowance).await;
+        let opened = self.open_allowance(log, input.budget.as_ref(), allowance).await;
         let attempt = match opened.map_err(AgentError::from) {
             // On the heap: the futures of all runs that wait would be as large.
-            Ok(()) => Box::pin(self.run_turn(log, input)).await,
+            Ok(allowance) => Box::pin(self.run_turn(log, input, allowance)).await,
             Err(error) => Err(error),
         };
         let attempt = match attempt {
@@ -204,7 +206,12 @@ impl Service {
     }
 
     /// Runs the turn of a run, from its beginning or from where it was.
-    async fn run_turn(&self, log: &Arc<RunLog>, input: RunInput) -> Result<Attempt, AgentError> {
+    async fn run_turn(
+        &self,
+        log: &Arc<RunLog>,
+        input: RunInput,
+        allowance: &RunAllowance,
+    ) -> Result<Attempt, AgentError> {
         let Ok(entry) = self.agents.choose(Some(&input.agent)) else {
             let fault = Fault::new(FaultKind::NotFound, "the agent of the run does not exist any more");
             return Ok(self.end(log, RunStatus::Failed, LogInput::Failed(fault)).await?);
@@ -215,6 +222,7 @@ impl Service {
                 if input.has_state {
                     run_state::report(log).await?;
                 }
+                allowance.count_before(spent_by_flow(log, input.flow.as_ref())).await?;
                 return Ok(self.run_flow(log, flow, input).await?);
             }
         };
@@ -226,9 +234,17 @@ impl Service {
         let sessions = self.sessions_of(&agent, log);
         let spec = self.personal(&agent.spec, &log.job.actor).await?;
         let session = sessions.open(&log.job.thread, spec).await?;
-        let Some(turn) = self.turn_of(log, &session, input).await? else {
+        let Some((turn, continues)) = self.turn_of(log, &session, input).await? else {
             return Ok(self.end(log, RunStatus::Cancelled, LogInput::Cancelled).await?);
         };
+        allowance
+            .count_before(async {
+                match continues {
+                    true => session.turn_spent().await,
+                    false => Ok(Spent::new()),
+                }
+            })
+            .await?;
         let result = self.drive(log, turn.with_run(&*log.job.run)).await;
         // What the session writes must be finished or dropped before anything else is written.
         drop(session);
@@ -242,13 +258,13 @@ impl Service {
         }
     }
 
-    /// Returns the turn with which a run begins or continues; `None` if it was cancelled before that.
+    /// Returns the turn with which a run begins or continues, and whether it continues; `None` if it was cancelled before that.
     async fn turn_of(
         &self,
         log: &Arc<RunLog>,
         session: &AgentSession,
         input: RunInput,
-    ) -> Result<Option<AgentTurn>, AgentError> {
+    ) -> Result<Option<(AgentTurn, bool)>, AgentError> {
         let is_open = session.is_interrupted().await || session.is_suspended().await;
         let (tenant, thread) = log.job.session();
         if let Some(message) = input.message {
@@ -258,7 +274,7 @@ impl Service {
                 .await?;
             let is_recorded = newest.last().and_then(|message| message.run.as_deref()) == Some(&*log.job.run);
             if is_recorded && is_open {
-                return Ok(Some(session.resume([])));
+                return Ok(Some((session.resume([]), true)));
             }
             if log.feed.is_cancel_requested() {
                 return Ok(None);
@@ -269,13 +285,14 @@ impl Service {
                 session.abandon_turn().await?;
                 session.save().await?;
             }
-            return Ok(Some(match input.history {
+            let turn = match input.history {
                 None => session.turn(message),
                 Some(mut messages) => {
                     messages.push(message);
                     session.turn(messages)
                 }
-            }));
+            };
+            return Ok(Some((turn, false)));
         }
         let questions = session.questions().await;
         let is_answer = |id| questions.iter().any(|question| question.id == id);
@@ -292,7 +309,7 @@ impl Service {
             return Ok(None);
         }
         let answers = input.answers.into_iter().map(|given| (given.question, given.answer));
-        Ok(Some(session.resume(answers.filter(|_| is_new))))
+        Ok(Some((session.resume(answers.filter(|_| is_new)), true)))
     }
 
     /// Runs a turn and takes its events. Returns `None` if the turn is left to the next process.
@@ -329,6 +346,17 @@ impl Service {
         let input = run.and_then(|run| run.input);
         Ok(input.and_then(|input| serde_json::from_value(input).ok()))
     }
+}
+
+/// Returns what a flow has spent so far, with the runs before that it continues, according to its records.
+async fn spent_by_flow(log: &RunLog, input: Option<&FlowInput>) -> Result<Spent, AgentError> {
+    let place = input.and_then(|input| input.place.clone());
+    let place = place.unwrap_or_else(|| FlowPlace::beginning(&log.job.run));
+    let mut spent = Spent::new();
+    for session in Stages::sessions_of(log, &place).keys() {
+        spent.add(&session_spent(&*log.store, &log.job.actor.tenant, session).await?);
+    }
+    Ok(spent)
 }
 
 /// Returns whether the run can continue when the store works again, or when no other program drives its session.

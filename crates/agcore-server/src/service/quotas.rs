@@ -2,6 +2,7 @@
 
 mod administration;
 mod allowance;
+mod source;
 
 use std::sync::Arc;
 
@@ -12,11 +13,12 @@ use agcore_session::{
 };
 
 pub(super) use self::allowance::RunAllowance;
+use self::source::QuotaSource;
 use super::state::Service;
 use crate::{
     log::RunLog,
     problem::{Problem, ProblemCode},
-    run::RunInput,
+    run::{RunBudget, RunInput},
 };
 
 impl Service {
@@ -63,26 +65,50 @@ impl Service {
         }
     }
 
+    /// Checks that the budget of a run and the quotas of its user can hold together.
+    ///
+    /// # Errors
+    /// `invalid_request` if they are in different currencies, and errors of the store.
+    pub(super) async fn check_budget(&self, actor: &Actor, budget: Option<&RunBudget>) -> Result<(), Problem> {
+        let Some(currency) = budget.and_then(RunBudget::currency) else {
+            return Ok(());
+        };
+        let quotas = self.own_quotas(actor).await?;
+        let mut others = quotas.iter().filter_map(|usage| usage.quota.currency());
+        match others.find(|other| ***other != *currency) {
+            None => Ok(()),
+            Some(other) => Err(Problem::invalid(format!(
+                "`forwardedProps.budget.money` is in {currency}, but your quotas are in {other}; use {other}"
+            ))),
+        }
+    }
+
     /// Opens the allowance of a run, unless it has one that it can use.
     ///
     /// # Errors
     /// When the store fails.
-    pub(super) async fn open_allowance(
+    pub(super) async fn open_allowance<'a>(
         &self,
         log: &RunLog,
-        allowance: &mut Option<RunAllowance>,
-    ) -> Result<(), SessionError> {
-        let Some(quotas) = &self.quotas else { return Ok(()) };
-        if allowance.as_ref().is_some_and(|known| !known.is_lost()) {
-            return Ok(());
+        budget: Option<&RunBudget>,
+        allowance: &'a mut Option<RunAllowance>,
+    ) -> Result<&'a RunAllowance, SessionError> {
+        let is_usable = allowance.as_ref().is_some_and(|known| !known.is_lost());
+        if !is_usable {
+            let opened = match &self.quotas {
+                Some(quotas) => {
+                    let job = &log.job;
+                    let key = AllowanceKey::new(job.actor.clone(), &*job.thread, &*job.run);
+                    let opened = quotas.store.open_allowance(&key, &quotas.defaults).await?;
+                    opened.map(|opened| QuotaSource::new(Arc::clone(&quotas.store), opened, &self.clock, log.lease()))
+                }
+                None => None,
+            };
+            let new = RunAllowance::new(opened, budget, &self.clock, allowance.as_ref());
+            log.set_budget(new.budget());
+            *allowance = Some(new);
         }
-        let job = &log.job;
-        let key = AllowanceKey::new(job.actor.clone(), &*job.thread, &*job.run);
-        let opened = quotas.store.open_allowance(&key, &quotas.defaults).await?;
-        let new = RunAllowance::new(Arc::clone(&quotas.store), opened, Arc::clone(&self.clock), log.lease());
-        log.set_budget(new.budget());
-        *allowance = Some(new);
-        Ok(())
+        Ok(allowance.get_or_insert_default())
     }
 
     /// Reports everything that a run has used while this process worked on it.

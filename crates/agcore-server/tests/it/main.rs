@@ -14,6 +14,7 @@ mod approvals;
 mod bad_input;
 mod bill;
 mod branches;
+mod budgets;
 mod built_flows;
 mod cancel;
 mod client_tools;

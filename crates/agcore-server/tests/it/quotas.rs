@@ -1,6 +1,6 @@
 //! Quotas: starts that are refused, and runs that use no more than is left.
 
-mod fixture;
+pub(crate) mod fixture;
 mod processes;
 mod teams;
 

@@ -44,8 +44,25 @@ pub(super) fn run_input(required: &[&str]) -> Value {
             "resume": {"type": "array", "items": {"type": "object"}},
             "forwardedProps": {
                 "description": "`agent` chooses an agent or a flow. For flows: `variables` of the flow, the ids of `files`, and `job` for a run without a user.",
+                "properties": {"budget": budget()},
             },
         },
+    })
+}
+
+/// Returns the schema of the most that a run may use.
+fn budget() -> Value {
+    let number = json!({"type": "integer", "minimum": 1});
+    json!({
+        "type": ["object", "null"],
+        "description": "The most that the run may use, with its sub-agents, the nodes of a flow, and the runs that continue it with answers. A run fails with the code `limit` before it uses more.",
+        "minProperties": 1,
+        "properties": {
+            "modelCalls": number,
+            "tokens": number,
+            "money": {"type": "string", "examples": ["0.50 USD"]},
+        },
+        "additionalProperties": false,
     })
 }
 

@@ -1,92 +1,118 @@
-//! [`RunAllowance`]: the part of quotas that a run may use while this process works on it.
+//! [`RunAllowance`]: the amount that a run may use while this process works on it.
 
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-    time::Duration,
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
 };
 
+use agcore_agent::AgentError;
 use agcore_chat::Clock;
 use agcore_cycle::{
     SharedBudget, Spent,
-    budget::{BudgetSource, DrawError, Resource},
+    budget::{BudgetSource, LimitedSource},
 };
-use agcore_session::{
-    SessionError, SessionErrorKind,
-    quota::{Allowance, QuotaAmount, QuotaReport, QuotaResource, QuotaStore},
-};
-use async_trait::async_trait;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use crate::lease::HeldLease;
-
-/// The pause before the next attempt: the first, and the longest.
-const PAUSES: (Duration, Duration) = (Duration::from_millis(250), Duration::from_secs(2));
-
-/// The longest time for which a call of a model waits until others have ended.
-const PATIENCE: Duration = Duration::from_secs(60);
+use super::source::{QuotaSource, pause_after};
+use crate::run::RunBudget;
 
 /// The number of times that the end of an allowance is reported if the store fails.
 const REPORTS: u32 = 5;
 
-/// The part of quotas that a run may use while this process works on it. Without quotas that apply, the run is not limited.
-pub(crate) struct RunAllowance(Option<Limited>);
+/// The name of the budget of a run, for errors.
+const NAME: &str = "the budget of the run";
 
-struct Limited {
-    source: Arc<Source>,
-    budget: SharedBudget,
+/// The amount that a run may use while this process works on it: its own budget, and its part of the quotas of its user. Without
+/// either, the run is not limited.
+#[derive(Default)]
+pub(crate) struct RunAllowance {
+    quota: Option<Arc<QuotaSource>>,
+    own: Option<OwnLimits>,
+    budget: Option<SharedBudget>,
 }
 
-/// Draws from an allowance.
-#[derive(Debug)]
-struct Source {
-    store: Arc<dyn QuotaStore>,
-    allowance: Allowance,
-    clock: Arc<dyn Clock>,
-    lease: Option<Arc<HeldLease>>,
-    /// Whether the store does not know the allowance any more.
-    is_lost: AtomicBool,
+/// The limits of a run itself.
+struct OwnLimits {
+    source: Arc<LimitedSource>,
+    /// Whether they count what the run had spent before this process worked on it.
+    is_complete: AtomicBool,
+}
+
+impl OwnLimits {
+    /// Creates the limits of a run, in front of its quotas. They count what it has spent with an earlier allowance of this process.
+    fn new(
+        budget: &RunBudget,
+        clock: &Arc<dyn Clock>,
+        quota: Option<&Arc<QuotaSource>>,
+        earlier: Option<&RunAllowance>,
+    ) -> Self {
+        let mut source = LimitedSource::new(NAME, budget.limits(), Arc::clone(clock));
+        if let Some(quota) = quota {
+            source = source.with_inner(Arc::clone(quota) as _);
+        }
+        let known = earlier.and_then(|earlier| earlier.own.as_ref().zip(earlier.budget.as_ref()));
+        if let Some((own, budget)) = known {
+            source.count(&own.source.before());
+            source.count(&budget.spent());
+        }
+        let is_complete = known.is_some_and(|(own, _)| own.is_complete.load(Ordering::Relaxed));
+        Self {
+            source: Arc::new(source),
+            is_complete: AtomicBool::new(is_complete),
+        }
+    }
 }
 
 impl RunAllowance {
-    /// Wraps what a store has opened for a run that is executed under a lease.
+    /// Creates the allowance of a run with these quotas and this budget, after an earlier one of this process.
     pub(super) fn new(
-        store: Arc<dyn QuotaStore>,
-        opened: Option<Allowance>,
-        clock: Arc<dyn Clock>,
-        lease: Option<&Arc<HeldLease>>,
+        quota: Option<Arc<QuotaSource>>,
+        budget: Option<&RunBudget>,
+        clock: &Arc<dyn Clock>,
+        earlier: Option<&Self>,
     ) -> Self {
-        let lease = lease.map(Arc::clone);
-        Self(opened.map(|allowance| {
-            let source = Arc::new(Source {
-                store,
-                allowance,
-                clock,
-                lease,
-                is_lost: AtomicBool::new(false),
-            });
-            let budget = SharedBudget::new(Arc::clone(&source) as Arc<dyn BudgetSource>);
-            Limited { source, budget }
-        }))
+        let own = budget.map(|budget| OwnLimits::new(budget, clock, quota.as_ref(), earlier));
+        let source: Option<Arc<dyn BudgetSource>> = match (&own, &quota) {
+            (Some(own), _) => Some(Arc::clone(&own.source) as _),
+            (None, Some(quota)) => Some(Arc::clone(quota) as _),
+            (None, None) => None,
+        };
+        Self {
+            budget: source.map(SharedBudget::new),
+            quota,
+            own,
+        }
     }
 
-    /// Returns the budget of the run, if quotas apply to it.
+    /// Returns the budget of the agents of the run, if it is limited.
     pub(super) fn budget(&self) -> Option<SharedBudget> {
-        self.0.as_ref().map(|limited| limited.budget.clone())
+        self.budget.clone()
     }
 
     /// Returns whether another one has to be opened for the run.
     pub(super) fn is_lost(&self) -> bool {
-        let limited = self.0.as_ref();
-        limited.is_some_and(|limited| limited.source.is_lost.load(Ordering::Relaxed))
+        self.quota.as_ref().is_some_and(|quota| quota.is_lost())
+    }
+
+    /// Counts what the run had spent before this process worked on it, once. Nothing is read if the run has no budget of its own.
+    ///
+    /// # Errors
+    /// That of `spent`.
+    pub(in crate::service) async fn count_before(
+        &self,
+        spent: impl Future<Output = Result<Spent, AgentError>>,
+    ) -> Result<(), AgentError> {
+        if let Some(own) = self.own.as_ref().filter(|own| !own.is_complete.load(Ordering::Relaxed)) {
+            own.source.count(&spent.await?);
+            own.is_complete.store(true, Ordering::Relaxed);
+        }
+        Ok(())
     }
 
     /// Reports everything that was used. If the store fails, this is tried again a few times in a task, until `parking` is
     /// cancelled. If no report arrives, the amount that was held last counts as used.
     pub(super) async fn close(self, tasks: &TaskTracker, parking: &CancellationToken) {
-        let Some(Limited { source, budget }) = self.0 else {
+        let (Some(source), Some(budget)) = (self.quota, self.budget) else {
             return;
         };
         let spent = source.amount(&budget.spent());
@@ -99,7 +125,7 @@ impl RunAllowance {
             for attempt in 1..REPORTS {
                 tokio::select! {
                     () = parking.cancelled() => {}
-                    () = source.clock.sleep(pause_after(attempt)) => {}
+                    () = source.clock().sleep(pause_after(attempt)) => {}
                 }
                 match source.close(&spent).await {
                     Ok(()) => return,
@@ -114,88 +140,48 @@ impl RunAllowance {
     }
 }
 
-impl Source {
-    fn run(&self) -> &str {
-        &self.allowance.key.run
+#[cfg(test)]
+mod tests {
+    use agcore_chat::SystemClock;
+    use serde_json::json;
+
+    use super::*;
+
+    fn allowance(budget: Option<&RunBudget>, earlier: Option<&RunAllowance>) -> RunAllowance {
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
+        RunAllowance::new(None, budget, &clock, earlier)
     }
 
-    /// Returns the part of an amount that quotas limit.
-    fn amount(&self, spent: &Spent) -> QuotaAmount {
-        let currency = self.allowance.currency.as_deref();
-        QuotaAmount::new()
-            .with_model_calls(spent.model_calls)
-            .with_tokens(spent.tokens)
-            .with_micros(currency.map_or(0, |currency| spent.micros(currency)))
+    async fn spent() -> Result<Spent, AgentError> {
+        Ok(Spent::new().with_model_calls(2))
     }
 
-    async fn close(&self, spent: &QuotaAmount) -> Result<(), SessionError> {
-        self.store.close_allowance(&self.allowance, spent).await
+    fn before(allowance: &RunAllowance) -> u64 {
+        allowance.own.as_ref().unwrap().source.before().model_calls
     }
 
-    /// Checks that the lease did not end before the answer of the store arrived, so that no call begins after it.
-    fn check_lease(&self) -> Result<(), DrawError> {
-        let checked = self.lease.as_ref().map_or(Ok(()), |lease| lease.check());
-        checked.map_err(|error| self.failed(&error))
+    #[tokio::test]
+    async fn an_earlier_process_is_counted_once() {
+        let budget = RunBudget::read(&json!({"modelCalls": 5})).unwrap();
+        let first = allowance(Some(&budget), None);
+        first.count_before(spent()).await.unwrap();
+        // Another attempt of the same process, and one whose allowance was lost.
+        first.count_before(spent()).await.unwrap();
+        let second = allowance(Some(&budget), Some(&first));
+        let later = async { Ok(Spent::new().with_model_calls(7)) };
+        second.count_before(later).await.unwrap();
+        assert_eq!((before(&first), before(&second)), (2, 2));
+        // It was not known yet.
+        let third = allowance(Some(&budget), Some(&allowance(Some(&budget), None)));
+        third.count_before(spent()).await.unwrap();
+        assert_eq!(before(&third), 2);
     }
 
-    /// Returns the error for the turn. It waits for the database after an outage, and if another process has the run, it ends.
-    fn failed(&self, error: &SessionError) -> DrawError {
-        let is_lost = error.kind() == SessionErrorKind::Fenced;
-        if is_lost {
-            self.is_lost.store(true, Ordering::Relaxed);
-        }
-        let fault = error.fault();
-        let is_retryable = is_lost || fault.is_retryable();
-        DrawError::Failed(fault.with_retryable(is_retryable))
+    #[tokio::test]
+    async fn a_run_without_a_budget_reads_nothing() {
+        let allowance = allowance(None, None);
+        let never = async { panic!("it is read") };
+        allowance.count_before(never).await.unwrap();
+        assert!(allowance.budget().is_none() && !allowance.is_lost());
     }
-}
-
-#[async_trait]
-impl BudgetSource for Source {
-    fn currency(&self) -> Option<Arc<str>> {
-        self.allowance.currency.clone()
-    }
-
-    fn limits_replies(&self) -> bool {
-        self.allowance.limits_replies
-    }
-
-    async fn draw(&self, spent: &Spent, in_flight: &Spent, wanted: &[Spent]) -> Result<usize, DrawError> {
-        let report = QuotaReport::new(self.amount(spent)).with_in_flight(self.amount(in_flight));
-        let wanted: Vec<_> = wanted.iter().map(|amount| self.amount(amount)).collect();
-        let drawn = self.store.draw(&self.allowance, &report, &wanted).await;
-        let fitting = drawn.map_err(|error| self.failed(&error))?;
-        self.check_lease()?;
-        fitting.map_err(|shortage| DrawError::Short {
-            resource: match shortage.resource {
-                QuotaResource::Tokens => Resource::Tokens,
-                QuotaResource::Money => Resource::Money,
-                _ => Resource::ModelCalls,
-            },
-            message: shortage.to_string(),
-            is_temporary: shortage.is_temporary(),
-        })
-    }
-
-    async fn retry(&self, error: &DrawError, draws: u32) -> bool {
-        let waited = || (1..draws).map(pause_after).sum::<Duration>();
-        let is_repeated = match error {
-            DrawError::Short { is_temporary, .. } => *is_temporary && waited() < PATIENCE,
-            // Until the run is cancelled or left to another process: an agent that works for another must not fail meanwhile.
-            DrawError::Failed(fault) => fault.is_retryable() && !self.is_lost.load(Ordering::Relaxed),
-            _ => false,
-        };
-        if !is_repeated {
-            return false;
-        }
-        tracing::info!(run = self.run(), %error, "a call of a model waits");
-        self.clock.sleep(pause_after(draws)).await;
-        true
-    }
-}
-
-/// Returns the pause after this many attempts.
-fn pause_after(attempts: u32) -> Duration {
-    let longer = 2_u32.saturating_pow(attempts.saturating_sub(1));
-    PAUSES.0.saturating_mul(longer).min(PAUSES.1)
 }

@@ -6,13 +6,14 @@ use agcore_session::{Approval, ApprovalStatus, Run, RunFilter, RunStatus};
 
 use super::{
     NewRun, continuation,
+    request::budget_of,
     results::{self, CallResult},
     state::NewState,
 };
 use crate::{
     flows::{FlowAnswer, FlowInput, FlowPlace, FlowQuestion, FlowValues},
     problem::{Problem, ProblemCode},
-    run::{GivenAnswer, RunInput, RunNote},
+    run::{GivenAnswer, RunBudget, RunInput, RunNote},
     service::{
         owned::OwnedRun,
         state::{Service, check_id},
@@ -69,6 +70,8 @@ impl Service {
         let before = waiting.or(runs.last()).and_then(RunInput::of).unwrap_or_default();
         let agent = agent.or(Some(before.agent).filter(|agent| !agent.is_empty()));
         input.tools = results::tools(answers.tools, before.tools, &approvals);
+        input.budget = RunBudget::continued(before.budget, answers.budget)?;
+        self.check_budget(actor, input.budget.as_ref()).await?;
         input.note = answers.note;
         input.refuses = answers.refuses;
         self.start_locked(NewRun {
@@ -95,6 +98,8 @@ pub(crate) struct GivenAnswers {
     pub(crate) tools: Vec<ToolDefinition>,
     /// The state that the client has sent.
     pub(crate) state: Option<NewState>,
+    /// The most that the run may use from now on, with what the runs before it have used.
+    pub(crate) budget: Option<RunBudget>,
     /// The data that the client gets back with the answer.
     pub(crate) note: Option<RunNote>,
     /// Whether questions for people are refused from now on.
@@ -112,6 +117,7 @@ impl GivenAnswers {
             results: input.newest_tool_results().into_iter().map(CallResult::new).collect(),
             tools: input.tools.clone(),
             state: NewState::of(input)?,
+            budget: budget_of(input)?,
             ..Self::default()
         })
     }

@@ -13,7 +13,7 @@ use crate::{
     files::{Files, StoredFile},
     flows::FlowValues,
     problem::{Problem, ProblemCode},
-    run::RunInput,
+    run::{RunBudget, RunInput},
     service::state::Service,
 };
 
@@ -35,6 +35,8 @@ impl Service {
     ) -> Result<NewRun, Problem> {
         let message = message_of(input)?;
         media::check(&message, self.limits.media)?;
+        let budget = budget_of(input)?;
+        self.check_budget(actor, budget.as_ref()).await?;
         Ok(NewRun {
             actor: actor.clone(),
             thread: input.thread_id.clone(),
@@ -43,6 +45,7 @@ impl Service {
             input: RunInput {
                 tools: input.tools.clone(),
                 parent: input.parent_run_id.clone(),
+                budget,
                 ..RunInput::message(context::add(message, &input.context)?)
             },
             state: NewState::of(input)?,
@@ -119,6 +122,16 @@ pub(crate) fn agent_named(input: &RunAgentInput) -> Result<Option<String>, Probl
         Some(Value::String(agent)) => Ok(Some(agent.clone())),
         Some(_) => Err(Problem::invalid("`forwardedProps.agent` must be the name of an agent")),
     }
+}
+
+/// Returns the most that the run may use, if the input limits that.
+///
+/// # Errors
+/// `invalid_request` if that is not a budget.
+pub(super) fn budget_of(input: &RunAgentInput) -> Result<Option<RunBudget>, Problem> {
+    given(input, "budget")
+        .map(|budget| RunBudget::read(&budget))
+        .transpose()
 }
 
 /// Returns a member of `forwardedProps`, unless it is `null`.

@@ -32,22 +32,22 @@ use crate::{
 
 /// A model whose calls all use the same number of tokens. It calls the tool `say` once if it is asked to.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Model(Arc<AtomicU64>);
+pub(crate) struct Model(Arc<AtomicU64>);
 
 impl Model {
     /// The tokens that a call uses.
-    pub(super) const TOKENS: u64 = 120;
+    pub(crate) const TOKENS: u64 = 120;
 
     /// The longest reply, in tokens.
-    pub(super) const LONGEST: u64 = 200;
+    pub(crate) const LONGEST: u64 = 200;
 
     /// The number of calls.
-    pub(super) fn calls(&self) -> u64 {
+    pub(crate) fn calls(&self) -> u64 {
         self.0.load(Ordering::SeqCst)
     }
 
     /// Returns the reply to a request.
-    pub(super) fn answer(&self, request: &ChatRequest) -> ChatResponse {
+    pub(crate) fn answer(&self, request: &ChatRequest) -> ChatResponse {
         self.0.fetch_add(1, Ordering::SeqCst);
         let wants_tool = request.messages.iter().any(|message| message.text() == "Use the tool.");
         let has_result = request
@@ -61,7 +61,7 @@ impl Model {
     }
 
     /// Returns an agent with the model.
-    pub(super) fn agent(&self) -> AgentBuilder {
+    pub(crate) fn agent(&self) -> AgentBuilder {
         let model = self.clone();
         AgentBuilder::new()
             .with_provider(provider_fn(move |call| {
@@ -72,19 +72,19 @@ impl Model {
     }
 
     /// Returns a server with the agent, whose replies are short.
-    pub(super) fn served(&self, store: &Store) -> ServerBuilder {
+    pub(crate) fn served(&self, store: &Store) -> ServerBuilder {
         let bundle = self.agent().build().unwrap();
         Server::builder().with_agent("ada", bundle, spec()).in_store(store)
     }
 }
 
 /// Returns an agent whose replies are short.
-pub(super) fn spec() -> AgentSpec {
+pub(crate) fn spec() -> AgentSpec {
     AgentSpec::new("ada", "Be Ada.").with_request(ChatRequest::default().with_max_tokens(Model::LONGEST))
 }
 
 /// Returns a reply that uses some tokens.
-pub(super) fn reply(message: AssistantMessage) -> ChatResponse {
+pub(crate) fn reply(message: AssistantMessage) -> ChatResponse {
     let finish = match message.has_tool_calls() {
         true => FinishReason::ToolCalls,
         false => FinishReason::Stop,
@@ -102,12 +102,12 @@ pub(super) fn reply(message: AssistantMessage) -> ChatResponse {
 }
 
 /// Returns a quota of a day without limits.
-pub(super) fn daily(scope: QuotaScope) -> Quota {
+pub(crate) fn daily(scope: QuotaScope) -> Quota {
     Quota::new(scope, QuotaWindow::Day)
 }
 
 /// Returns a store with a quota of the tenant `local`, in memory or in the database server that the tests use.
-pub(super) async fn limited(quota: Quota) -> Arc<Watched> {
+pub(crate) async fn limited(quota: Quota) -> Arc<Watched> {
     let inner: Arc<dyn QuotaStore> = match postgres::url() {
         Some(url) => postgres::open(&url),
         None => Arc::new(InMemoryQuotas::new(Arc::new(SystemClock::new()))),
@@ -116,14 +116,14 @@ pub(super) async fn limited(quota: Quota) -> Arc<Watched> {
 }
 
 /// Returns a store with a quota of the tenant `local`.
-pub(super) async fn limited_in(inner: Arc<dyn QuotaStore>, quota: Quota) -> Arc<Watched> {
+pub(crate) async fn limited_in(inner: Arc<dyn QuotaStore>, quota: Quota) -> Arc<Watched> {
     let quotas = Arc::new(Watched::new(inner));
     quotas.set_quota("local", &quota).await.unwrap();
     quotas
 }
 
 /// Returns what a user has used, once nothing is held and all allowances are closed.
-pub(super) async fn used(quotas: &Watched, user: &Actor, window: QuotaWindow) -> QuotaAmount {
+pub(crate) async fn used(quotas: &Watched, user: &Actor, window: QuotaWindow) -> QuotaAmount {
     quotas.closed().await;
     let each = QuotaDefaults::new([Quota::new(QuotaScope::EachUser, window).with_runs(1_000_000)]).unwrap();
     let all = quotas.inner.quota_usage(user, &each).await.unwrap();
@@ -146,7 +146,7 @@ struct Seen {
 
 /// A store of quotas that counts what happens, and fails on command.
 #[derive(Debug)]
-pub(super) struct Watched {
+pub(crate) struct Watched {
     inner: Arc<dyn QuotaStore>,
     seen: watch::Sender<Seen>,
     /// The methods that fail, each once.
@@ -154,7 +154,7 @@ pub(super) struct Watched {
 }
 
 impl Watched {
-    pub(super) fn new(inner: Arc<dyn QuotaStore>) -> Self {
+    pub(crate) fn new(inner: Arc<dyn QuotaStore>) -> Self {
         Self {
             inner,
             seen: watch::Sender::default(),
@@ -163,28 +163,28 @@ impl Watched {
     }
 
     /// Returns the amount that is held for the user `local`.
-    pub(super) async fn held(&self) -> QuotaAmount {
+    pub(crate) async fn held(&self) -> QuotaAmount {
         let none = QuotaDefaults::default();
         self.inner.quota_usage(&Actor::local(), &none).await.unwrap()[0].held
     }
 
     /// Lets the next calls of these methods fail.
-    pub(super) fn fail<const N: usize>(&self, methods: [&'static str; N]) {
+    pub(crate) fn fail<const N: usize>(&self, methods: [&'static str; N]) {
         self.failing.lock().unwrap().extend(methods);
     }
 
     /// Waits until there have been as many shortages.
-    pub(super) async fn shortages(&self, count: u64) {
+    pub(crate) async fn shortages(&self, count: u64) {
         self.until(|seen| seen.shortages >= count).await;
     }
 
     /// Waits until as many calls have failed.
-    pub(super) async fn failures(&self, count: u64) {
+    pub(crate) async fn failures(&self, count: u64) {
         self.until(|seen| seen.failures >= count).await;
     }
 
     /// Waits until all allowances are closed.
-    pub(super) async fn closed(&self) {
+    pub(crate) async fn closed(&self) {
         self.until(|seen| seen.open.is_empty()).await;
     }
 
