@@ -37,6 +37,12 @@ fn schedules_are_created_listed_and_changed() {
         "5",
         "--overlap",
         "queue",
+        "--model-calls",
+        "20",
+        "--tokens",
+        "200000",
+        "--money",
+        "0.50 USD",
     ];
     let ran = agcore.run(add);
     assert_eq!(ran.assert_success(), "news\n");
@@ -49,6 +55,13 @@ fn schedules_are_created_listed_and_changed() {
         json!({"cron": "0 9 * * 1-5", "zone": "Asia/Shanghai"})
     );
     assert_eq!(found["schedule"]["job"]["threadId"], "t");
+    assert_eq!(
+        found["schedule"]["job"]["forwardedProps"],
+        json!({"agent": "assistant", "budget": {"modelCalls": 20, "tokens": 200_000, "money": "0.500000 USD"}})
+    );
+    let ran = agcore.run(["schedules", "show", "news"]);
+    let budget = "20 model calls, 200000 tokens, 0.500000 USD for each run";
+    assert!(ran.assert_success().contains(budget), "{}", ran.stdout);
     assert_eq!(found["schedule"]["catch_up"], json!({"all": {"up_to": 5}}));
     let ran = agcore.run(["schedules", "list"]);
     let listed = ran.assert_success();
@@ -114,6 +127,13 @@ fn schedules_that_make_no_sense_are_refused() {
         (&["--at", "2020-01-01T00:00:00Z", "--message", "Hi"], "later one"),
         (&["--every", "1h", "--message", "Hi", "--catch-up", "5"], "queue"),
         (&["--every", "1h", "--input", "missing.json"], "missing.json"),
+        (&["--every", "1h", "--message", "Hi", "--tokens", "0"], "--tokens"),
+        (&["--every", "1h", "--message", "Hi", "--money", "5"], "0.50 USD"),
+        (&["--every", "1h", "--message", "Hi", "--money", "0 USD"], "above 0"),
+        (
+            &["--every", "1h", "--input", "input.json", "--model-calls", "5"],
+            "--model-calls",
+        ),
         (&["--every", "1h", "--input", "input.json"], "not JSON"),
     ] {
         add(arguments).assert_failed(2, &[words]);

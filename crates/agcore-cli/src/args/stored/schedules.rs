@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use agcore::chat::Money;
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 
 #[derive(Debug, Subcommand)]
@@ -27,12 +28,16 @@ const ADD_HELP: &str = "\
 `agcore serve` and `agcore worker` start the runs; one of them must be running. Each run has a thread of its own, unless --thread \
 names one.
 
+A run ends with an error before it uses more than --model-calls, --tokens or --money allow. Money needs prices of the models in the \
+currency of the amount (--catalog of the server, or [prices] in agcore.toml): calls of models without a price are refused.
+
 When clocks are changed, a time of day that does not exist is replaced by the end of the gap, and one that exists twice is the earlier \
 one. The id of the new schedule is printed.
 
 Examples:
   agcore schedules add --cron '0 9 * * 1-5' --zone Europe/Berlin --message 'What is new?'
   agcore schedules add --every 2h --message 'Check the queue.' --thread queue --overlap queue
+  agcore schedules add --every 1h --message 'Any new errors?' --model-calls 20 --money '0.50 USD'
   agcore schedules add --at 2026-12-24T18:00:00Z --message 'Wish everybody a merry Christmas.'";
 
 /// Arguments of `schedules add`.
@@ -56,7 +61,7 @@ pub(crate) struct AddScheduleArgs {
     #[arg(long, value_name = "TEXT")]
     pub(crate) message: Option<String>,
     /// Input of the runs as JSON: the body of POST /api/v1/agent/runs/{thread}, from a file
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["agent", "thread"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["agent", "thread", "model_calls", "tokens", "money"])]
     pub(crate) input: Option<PathBuf>,
     /// Agent or flow of the server; by default its first agent
     #[arg(long, value_name = "NAME")]
@@ -64,6 +69,8 @@ pub(crate) struct AddScheduleArgs {
     /// Thread of all runs; by default, each has a thread of its own
     #[arg(long, value_name = "ID")]
     pub(crate) thread: Option<String>,
+    #[command(flatten)]
+    pub(crate) budget: RunBudgetArgs,
     /// Title, for people
     #[arg(long, value_name = "TEXT")]
     pub(crate) title: Option<String>,
@@ -81,6 +88,20 @@ pub(crate) struct AddScheduleArgs {
     pub(crate) paused: bool,
     #[command(flatten)]
     pub(crate) owner: OwnerArgs,
+}
+
+/// The most that each run may use.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct RunBudgetArgs {
+    /// Most calls of models of each run, with its sub-agents
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) model_calls: Option<u64>,
+    /// Most input and output tokens of each run, with its sub-agents
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) tokens: Option<u64>,
+    /// Highest cost of each run, with its sub-agents, such as '0.50 USD'
+    #[arg(long, value_name = "AMOUNT", value_parser = amount)]
+    pub(crate) money: Option<Money>,
 }
 
 /// The policy for missed times.
@@ -161,6 +182,13 @@ fn seconds(text: &str) -> Result<u64, String> {
     match (unit, number) {
         (Some(unit), Ok(number)) => number.checked_mul(unit).ok_or_else(|| "it is too long".to_owned()),
         _ => Err("expected a number and a unit, such as 90s, 15m, 2h or 1d".to_owned()),
+    }
+}
+
+fn amount(text: &str) -> Result<Money, String> {
+    match text.parse::<Money>() {
+        Ok(money) if money.micros > 0 => Ok(money),
+        _ => Err("expected an amount above 0 with its currency, such as '0.50 USD'".to_owned()),
     }
 }
 

@@ -14,12 +14,12 @@ use agcore_terminal::{
     render::{sanitized_line, truncated},
     table::table,
 };
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::{
     args::{
-        AddScheduleArgs, CatchUpPolicy, ListSchedulesArgs, OverlapPolicy, ScheduleArgs, SchedulesCommand,
-        ShowScheduleArgs,
+        AddScheduleArgs, CatchUpPolicy, ListSchedulesArgs, OverlapPolicy, RunBudgetArgs, ScheduleArgs,
+        SchedulesCommand, ShowScheduleArgs,
     },
     exit::Failure,
     sessions::{Sessions, time},
@@ -111,12 +111,46 @@ fn job(args: &AddScheduleArgs) -> Result<Value, Failure> {
     let text = args.message.as_deref().unwrap_or_default();
     let mut job = json!({"messages": [{"id": "message", "role": "user", "content": text}]});
     if let Some(agent) = &args.agent {
-        job["forwardedProps"] = json!({"agent": agent});
+        job["forwardedProps"]["agent"] = json!(agent);
+    }
+    if let Some(budget) = budget(&args.budget) {
+        job["forwardedProps"]["budget"] = budget;
     }
     if let Some(thread) = &args.thread {
         job["threadId"] = json!(thread);
     }
     Ok(job)
+}
+
+/// Returns the most that each run may use, if that is limited.
+fn budget(args: &RunBudgetArgs) -> Option<Value> {
+    let money = args.money.as_ref().map(ToString::to_string);
+    let members = [
+        ("modelCalls", args.model_calls.map(Value::from)),
+        ("tokens", args.tokens.map(Value::from)),
+        ("money", money.map(Value::from)),
+    ];
+    let limits: Map<String, Value> = members
+        .into_iter()
+        .filter_map(|(name, value)| Some((name.to_owned(), value?)))
+        .collect();
+    (!limits.is_empty()).then_some(Value::Object(limits))
+}
+
+/// Returns the most that each run of a schedule may use, for people.
+fn budget_text(schedule: &Schedule) -> String {
+    let budget = &schedule.job["forwardedProps"]["budget"];
+    let number = |name: &str, unit: &str| budget[name].as_u64().map(|number| format!("{number} {unit}"));
+    let parts = [
+        number("modelCalls", "model calls"),
+        number("tokens", "tokens"),
+        budget["money"].as_str().map(str::to_owned),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    match parts.is_empty() {
+        true => "none".to_owned(),
+        false => format!("{} for each run", parts.join(", ")),
+    }
 }
 
 async fn list(schedules: &dyn ScheduleStore, args: &ListSchedulesArgs) -> Result<(), Failure> {
@@ -202,6 +236,7 @@ async fn show(schedules: &dyn ScheduleStore, args: &ShowScheduleArgs) -> Result<
         ["title".to_owned(), sanitized_line(&title(&schedule))],
         ["times".to_owned(), sanitized_line(&timing_text(&schedule.timing))],
         ["policies".to_owned(), policies],
+        ["budget".to_owned(), sanitized_line(&budget_text(&schedule))],
         ["next".to_owned(), next(&schedule)],
         ["input".to_owned(), sanitized_line(&schedule.job.to_string())],
     ];
