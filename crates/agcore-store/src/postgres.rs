@@ -33,10 +33,9 @@ pub use self::{
 };
 
 use self::{
-    connection::statements::Statements,
+    connection::{announcements::Announcements, statements::Statements},
     error::convert,
     holds::Holds,
-    leases::Announcements,
     query::{NOW, statement},
 };
 use crate::{eviction::WriteCounter, sql::row::SqlRow};

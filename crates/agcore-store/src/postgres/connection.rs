@@ -1,5 +1,6 @@
 //! Connections to the server: where it is, what they are configured with, the pool, and transactions.
 
+pub(super) mod announcements;
 pub(super) mod connect;
 pub(super) mod options;
 pub(super) mod pool;

@@ -1,7 +1,6 @@
 //! Leases of runs. All times are those of the server.
 
 mod administration;
-mod announcements;
 mod claim;
 mod dead;
 mod fence;
@@ -16,7 +15,6 @@ use async_trait::async_trait;
 use sqlx::{Row, postgres::PgRow};
 
 pub(super) use self::{
-    announcements::Announcements,
     fence::check as check_fence,
     limits::{check as check_limits, lock as lock_limits},
 };

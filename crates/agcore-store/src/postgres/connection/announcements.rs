@@ -3,14 +3,8 @@
 use sqlx::postgres::{PgListener, PgPool, PgPoolOptions};
 use tokio::sync::Mutex;
 
-use crate::{
-    error::StoreError,
-    postgres::{
-        connection::{connect::direct_settings, options::PostgresOptions},
-        error::convert,
-    },
-    sql::hold_key,
-};
+use super::{connect::direct_settings, options::PostgresOptions};
+use crate::{error::StoreError, postgres::error::convert, sql::hold_key};
 
 /// The notifications of a store. The connection is opened when somebody waits for them, and again after it was lost.
 ///
@@ -43,12 +37,12 @@ impl Announcements {
     }
 
     /// Returns the name of the channel.
-    pub(super) fn channel(&self) -> &str {
+    pub(in crate::postgres) fn channel(&self) -> &str {
         &self.channel
     }
 
     /// Waits for a notification, or until some may have been missed because the connection was lost or is a new one.
-    pub(super) async fn next(&self) -> Result<(), StoreError> {
+    pub(in crate::postgres) async fn next(&self) -> Result<(), StoreError> {
         let mut kept = self.listener.lock().await;
         let Some(listener) = kept.as_mut() else {
             *kept = Some(self.listen().await.map_err(unheard)?);
