@@ -88,12 +88,13 @@ pub use session::DocumentPatch;
 #[cfg(feature = "in-memory")]
 pub use session::InMemorySessionStore;
 pub use session::{
-    Approval, ApprovalChange, ApprovalFilter, ApprovalStatus, Billing, CallChange, CallStatus, Commit, Committed,
-    CostEntry, CostTotals, DocumentChange, EventData, EventFilter, MessageFilter, MessageMetadata, MessagePart,
-    MessageRole, NewApproval, NewEvent, NewMessage, NewSession, Pruned, Retention, Run, RunAdministration, RunChange,
-    RunFilter, RunLeases, RunProgress, Session, SessionCursor, SessionDocument, SessionEvents, SessionFilter,
-    SessionOrigin, SessionReader, SessionRetention, SessionState, SessionStatus, SessionStore, SessionWriter,
-    StoreLayer, StoredCall, StoredEvent, StoredMessage, Visibility, stream_of, title_of,
+    Approval, ApprovalChange, ApprovalCursor, ApprovalFilter, ApprovalStatus, Billing, CallChange, CallStatus, Commit,
+    Committed, CostEntry, CostTotals, DocumentChange, EventData, EventFilter, ListedRun, MessageFilter,
+    MessageMetadata, MessagePart, MessageRole, NewApproval, NewEvent, NewMessage, NewSession, Pruned, Retention, Run,
+    RunAdministration, RunChange, RunCursor, RunFilter, RunLeases, RunListFilter, RunProgress, Session, SessionCursor,
+    SessionDocument, SessionEvents, SessionFilter, SessionOrigin, SessionReader, SessionRetention, SessionState,
+    SessionStatus, SessionStore, SessionWriter, StoreLayer, StoredCall, StoredEvent, StoredMessage, Visibility,
+    stream_of, title_of,
 };
 
 #[doc(no_inline)]

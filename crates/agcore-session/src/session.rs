@@ -29,7 +29,10 @@ pub use self::{
     costs::{CostEntry, CostTotals},
     document::{DocumentChange, SessionDocument},
     event::{EventData, NewEvent, SessionEvents, StoredEvent},
-    filter::{ApprovalFilter, EventFilter, MessageFilter, MessagePart, RunFilter, SessionCursor, SessionFilter},
+    filter::{
+        ApprovalCursor, ApprovalFilter, EventFilter, ListedRun, MessageFilter, MessagePart, RunCursor, RunFilter,
+        RunListFilter, SessionCursor, SessionFilter,
+    },
     message::{MessageMetadata, MessageRole, NewMessage, StoredMessage, Visibility},
     retention::{Pruned, Retention},
     run::{Run, RunChange, RunProgress},

@@ -1,11 +1,18 @@
 //! Which sessions, messages, events, runs and approvals to list.
 
+mod approvals;
+mod run_list;
+
+pub use self::{
+    approvals::{ApprovalCursor, ApprovalFilter},
+    run_list::{ListedRun, RunCursor, RunListFilter},
+};
+
 use agcore_chat::{Actor, Text, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::{
     Session,
-    approval::{Approval, ApprovalStatus},
     event::StoredEvent,
     message::{StoredMessage, Visibility},
     run::Run,
@@ -67,6 +74,8 @@ pub struct MessageFilter {
     pub part: MessagePart,
     /// Only messages that are visible in all of these places.
     pub visibility: Visibility,
+    /// Only messages that were written in this run.
+    pub run: Option<String>,
     /// Only messages whose number is further from 0 than this one. 0 for all.
     pub after: u64,
     /// Only messages whose number is nearer to 0 than this one.
@@ -97,6 +106,8 @@ pub struct EventFilter {
     pub after: u64,
     /// The maximum number of events.
     pub limit: Option<u64>,
+    /// Whether a limit keeps the last events instead of the first ones. The order is the same.
+    pub is_last: bool,
 }
 
 /// Selects runs of a session. They are listed in the order in which they were first stored.
@@ -117,22 +128,6 @@ pub struct RunFilter {
     pub is_open: bool,
     /// The maximum number of runs; the newest are selected.
     pub last: Option<u64>,
-}
-
-/// Selects approvals of one tenant. They are listed by the time of the question, then by session and id.
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub struct ApprovalFilter {
-    /// The tenant.
-    pub tenant: Text,
-    /// The owner of the sessions, including the line of business.
-    pub owner: Option<Actor>,
-    /// The session.
-    pub session: Option<String>,
-    /// The status.
-    pub status: Option<ApprovalStatus>,
-    /// The maximum number of approvals.
-    pub limit: Option<u64>,
 }
 
 impl SessionFilter {
@@ -238,6 +233,13 @@ impl MessageFilter {
         self
     }
 
+    /// Selects messages that were written in a run.
+    #[must_use]
+    pub fn with_run(mut self, run: impl Into<String>) -> Self {
+        self.run = Some(run.into());
+        self
+    }
+
     /// Selects messages after a number, without its sign.
     #[must_use]
     pub fn after(mut self, number: u64) -> Self {
@@ -277,6 +279,7 @@ impl MessageFilter {
             && number > self.after
             && self.before.is_none_or(|before| number < before)
             && message.visibility.includes(self.visibility)
+            && self.run.as_ref().is_none_or(|run| message.run.as_ref() == Some(run))
     }
 }
 
@@ -300,10 +303,17 @@ impl EventFilter {
         self
     }
 
-    /// Sets the maximum number of events.
+    /// Keeps the first events, up to this number of them.
     #[must_use]
     pub fn with_limit(mut self, limit: u64) -> Self {
-        self.limit = Some(limit);
+        (self.limit, self.is_last) = (Some(limit), false);
+        self
+    }
+
+    /// Keeps the last events, up to this number of them.
+    #[must_use]
+    pub fn with_last(mut self, limit: u64) -> Self {
+        (self.limit, self.is_last) = (Some(limit), true);
         self
     }
 
@@ -343,55 +353,5 @@ impl RunFilter {
     /// Returns whether a run meets the conditions, without regard to the maximum number.
     pub fn matches(&self, run: &Run) -> bool {
         self.id.as_ref().is_none_or(|id| *id == run.id) && !(self.is_open && run.status.is_over())
-    }
-}
-
-impl ApprovalFilter {
-    /// Selects all approvals of a tenant.
-    pub fn new(tenant: impl Into<Text>) -> Self {
-        Self {
-            tenant: tenant.into(),
-            owner: None,
-            session: None,
-            status: None,
-            limit: None,
-        }
-    }
-
-    /// Selects the approvals in the sessions of an owner.
-    pub fn owned_by(owner: Actor) -> Self {
-        Self {
-            owner: Some(owner.clone()),
-            ..Self::new(owner.tenant)
-        }
-    }
-
-    /// Selects the approvals of a session.
-    #[must_use]
-    pub fn with_session(mut self, session: impl Into<String>) -> Self {
-        self.session = Some(session.into());
-        self
-    }
-
-    /// Selects approvals with this status.
-    #[must_use]
-    pub fn with_status(mut self, status: ApprovalStatus) -> Self {
-        self.status = Some(status);
-        self
-    }
-
-    /// Sets the maximum number of approvals.
-    #[must_use]
-    pub fn with_limit(mut self, limit: u64) -> Self {
-        self.limit = Some(limit);
-        self
-    }
-
-    /// Returns whether an approval in a session of this owner meets the conditions, without regard to the limit.
-    pub fn matches(&self, approval: &Approval, owner: &Actor) -> bool {
-        self.tenant == owner.tenant
-            && self.owner.as_ref().is_none_or(|wanted| wanted == owner)
-            && self.session.as_ref().is_none_or(|session| *session == approval.session)
-            && self.status.is_none_or(|status| status == approval.status)
     }
 }

@@ -9,6 +9,7 @@ mod holds;
 mod leases;
 mod administration;
 mod observer;
+mod run_list;
 mod retention;
 
 use std::{
@@ -33,7 +34,7 @@ use super::{
     commit::{Commit, Committed},
     document::SessionDocument,
     event::StoredEvent,
-    filter::{ApprovalFilter, EventFilter, MessageFilter, RunFilter, SessionFilter},
+    filter::{ApprovalFilter, EventFilter, ListedRun, MessageFilter, RunFilter, RunListFilter, SessionFilter},
     message::StoredMessage,
     run::{Run, RunProgress},
     store::SessionReader,
@@ -188,7 +189,12 @@ impl SessionReader for InMemorySessionStore {
         let state = self.state();
         let all = state.get(tenant, session).into_iter().flat_map(|stored| &stored.events);
         let selected = all.filter(|event| filter.matches(event));
-        Ok(selected.take(limit(filter.limit)).cloned().collect())
+        if !filter.is_last {
+            return Ok(selected.take(limit(filter.limit)).cloned().collect());
+        }
+        let mut last: Vec<_> = selected.rev().take(limit(filter.limit)).cloned().collect();
+        last.reverse();
+        Ok(last)
     }
 
     async fn runs(&self, tenant: &str, session: &str, filter: &RunFilter) -> Result<Vec<Run>, SessionError> {
@@ -198,6 +204,10 @@ impl SessionReader for InMemorySessionStore {
         let mut runs: Vec<Run> = newest.take(limit(filter.last)).cloned().collect();
         runs.reverse();
         Ok(runs)
+    }
+
+    async fn run_list(&self, filter: &RunListFilter) -> Result<Vec<ListedRun>, SessionError> {
+        Ok(self.state().listed_runs(filter))
     }
 
     async fn progress(&self, runs: &[RunKey<'_>]) -> Result<Vec<Option<RunProgress>>, SessionError> {

@@ -151,6 +151,8 @@ CREATE TABLE runs (
 ) STRICT;
 
 CREATE INDEX runs_session ON runs (session, run);
+-- The list of all runs of a tenant, the newest first.
+CREATE INDEX runs_listed ON runs (tenant, created_at, run);
 CREATE INDEX runs_open ON runs (session) WHERE status IN ('queued', 'running', 'interrupted');
 CREATE INDEX runs_age ON runs (updated_at) WHERE status IN ('completed', 'failed', 'cancelled');
 -- The runs that wait for a worker. One that runs without ever having been claimed is driven by a program without leases.

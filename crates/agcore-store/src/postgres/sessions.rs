@@ -14,9 +14,10 @@ mod checkpoints;
 
 use agcore_chat::{Actor, Timestamp, id};
 use agcore_session::{
-    Approval, ApprovalChange, ApprovalFilter, Commit, Committed, EventFilter, Hold, MessageFilter, NewSession, Pruned,
-    Retention, Run, RunFilter, RunKey, RunProgress, Session, SessionDocument, SessionError, SessionEvents,
-    SessionFilter, SessionReader, SessionRetention, SessionWriter, StoredCall, StoredEvent, StoredMessage,
+    Approval, ApprovalChange, ApprovalFilter, Commit, Committed, EventFilter, Hold, ListedRun, MessageFilter,
+    NewSession, Pruned, Retention, Run, RunFilter, RunKey, RunListFilter, RunProgress, Session, SessionDocument,
+    SessionError, SessionEvents, SessionFilter, SessionReader, SessionRetention, SessionWriter, StoredCall,
+    StoredEvent, StoredMessage,
 };
 use async_trait::async_trait;
 use futures_util::future::join_all;
@@ -93,7 +94,11 @@ impl SessionReader for PostgresStore {
         filter: &EventFilter,
     ) -> Result<Vec<StoredEvent>, SessionError> {
         let statement = event::listing(tenant, session, filter);
-        Ok(self.select("cannot read the events", statement, read_event).await?)
+        let mut events = self.select("cannot read the events", statement, read_event).await?;
+        if filter.is_last {
+            events.reverse();
+        }
+        Ok(events)
     }
 
     async fn runs(&self, tenant: &str, session: &str, filter: &RunFilter) -> Result<Vec<Run>, SessionError> {
@@ -101,6 +106,23 @@ impl SessionReader for PostgresStore {
         let mut runs = self.select("cannot read the runs", statement, read_run).await?;
         runs.reverse();
         Ok(runs)
+    }
+
+    async fn run_list(&self, filter: &RunListFilter) -> Result<Vec<ListedRun>, SessionError> {
+        let conditions = Conditions::run_list(filter);
+        let sql = format!(
+            "SELECT {}, sessions.id AS session_id, sessions.title AS session_title FROM runs JOIN sessions USING (session) \
+             WHERE {} ORDER BY runs.created_at DESC, sessions.id DESC, runs.id DESC LIMIT ${}",
+            *run::COLUMNS,
+            numbered(conditions.sql(), 1),
+            conditions.values().len() + 1,
+        );
+        let statement = bind_all(statement(sql), &conditions).bind(filter.limit.map(number));
+        let read = |row: &PgRow| {
+            let (session, title) = (row.try_get::<String, _>("session_id")?, row.try_get("session_title")?);
+            Ok(ListedRun::new(session, title, read_run(row)?))
+        };
+        Ok(self.select("cannot list the runs", statement, read).await?)
     }
 
     async fn progress(&self, runs: &[RunKey<'_>]) -> Result<Vec<Option<RunProgress>>, SessionError> {

@@ -1,7 +1,7 @@
 //! Which sessions, runs and approvals a filter selects.
 
 use agcore_chat::Actor;
-use agcore_session::{ApprovalFilter, SessionFilter};
+use agcore_session::{ApprovalFilter, RunListFilter, SessionFilter};
 
 use super::conditions::{Conditions, Value, text};
 
@@ -47,6 +47,42 @@ impl Conditions {
         if let Some(status) = filter.status {
             // As a part of the text, so that the index of open questions can be used.
             all = all.and(Self::new(format!("approvals.status = '{}'", status.as_str()), []));
+        }
+        if let Some(after) = &filter.after {
+            let place = [
+                Value::Integer(after.asked_at.as_millis()),
+                text(&after.session),
+                text(&after.id),
+            ];
+            all = all.and(Self::new("(asked_at, sessions.id, approvals.id) > (?, ?, ?)", place));
+        }
+        all
+    }
+
+    /// Selects rows of `runs`, joined with `sessions`. The tenant is that of the runs, whose index has the order of the list.
+    pub(crate) fn run_list(filter: &RunListFilter) -> Self {
+        let owner = [text(&filter.owner.tenant), text(&filter.owner.user)];
+        let mut all = Self::new("runs.tenant = ? AND sessions.\"user\" = ?", owner)
+            .and(match &filter.owner.line {
+                Some(line) => Self::new("sessions.line = ?", [text(line)]),
+                None => Self::new("sessions.line IS NULL", []),
+            })
+            .and(Self::new("sessions.part_of IS NULL AND sessions.erased_at IS NULL", []));
+        if let Some(status) = filter.status {
+            all = all.and(Self::new("runs.status = ?", [text(status.as_str())]));
+        }
+        if let Some((name, value)) = &filter.metadata {
+            all = all.and(Self::new("sessions.metadata ->> ? = ?", [text(name), text(value)]));
+        }
+        if let Some(after) = &filter.after {
+            let place = [
+                Value::Integer(after.created_at.as_millis()),
+                text(&after.session),
+                text(&after.run),
+            ];
+            // The first condition is one for the index.
+            all = all.and(Self::new("runs.created_at <= ?", [place[0].clone()]));
+            all = all.and(Self::new("(runs.created_at, sessions.id, runs.id) < (?, ?, ?)", place));
         }
         all
     }

@@ -15,10 +15,10 @@ mod checkpoints;
 
 use agcore_chat::{Actor, Timestamp, id};
 use agcore_session::{
-    Approval, ApprovalChange, ApprovalFilter, Commit, Committed, EventFilter, Hold, MessageFilter, NewSession, Pruned,
-    Retention, Run, RunFilter, RunKey, RunProgress, Session, SessionDocument, SessionError, SessionErrorKind,
-    SessionEvents, SessionFilter, SessionReader, SessionRetention, SessionWriter, StoredCall, StoredEvent,
-    StoredMessage,
+    Approval, ApprovalChange, ApprovalFilter, Commit, Committed, EventFilter, Hold, ListedRun, MessageFilter,
+    NewSession, Pruned, Retention, Run, RunFilter, RunKey, RunListFilter, RunProgress, Session, SessionDocument,
+    SessionError, SessionErrorKind, SessionEvents, SessionFilter, SessionReader, SessionRetention, SessionWriter,
+    StoredCall, StoredEvent, StoredMessage,
 };
 use async_trait::async_trait;
 use rusqlite::{Connection, named_params, params};
@@ -86,6 +86,11 @@ impl SessionReader for SqliteStore {
         let ([tenant, session], filter) = ([tenant, session].map(str::to_owned), filter.clone());
         self.read(move |connection| run::list(connection, &tenant, &session, &filter))
             .await
+    }
+
+    async fn run_list(&self, filter: &RunListFilter) -> Result<Vec<ListedRun>, SessionError> {
+        let filter = filter.clone();
+        self.read(move |connection| list::runs(connection, &filter)).await
     }
 
     async fn progress(&self, runs: &[RunKey<'_>]) -> Result<Vec<Option<RunProgress>>, SessionError> {

@@ -19,6 +19,7 @@ mod messages;
 mod parts;
 mod progress;
 mod retention;
+mod run_lists;
 mod runs;
 mod writers;
 
@@ -53,6 +54,7 @@ pub use self::{
     retention::{
         prunes_by_age, prunes_by_count, prunes_in_batches, prunes_nothing_that_is_needed, pruning_keeps_the_bill,
     },
+    run_lists::{filters_runs_of_an_owner, pages_through_approvals, pages_through_runs, reads_the_last_of_a_run},
     runs::{
         a_call_happens_once, events_alone_follow_the_rules, events_are_numbered_over_runs,
         events_of_many_sessions_are_independent, filters_events, filters_runs, keeps_calls_in_order, keeps_runs,

@@ -14,7 +14,7 @@ use crate::{
         call::StoredCall,
         document::SessionDocument,
         event::StoredEvent,
-        filter::{ApprovalFilter, EventFilter, MessageFilter, RunFilter, SessionFilter},
+        filter::{ApprovalFilter, EventFilter, ListedRun, MessageFilter, RunFilter, RunListFilter, SessionFilter},
         message::StoredMessage,
         run::{Run, RunProgress},
     },
@@ -67,6 +67,12 @@ pub trait SessionReader: Send + Sync + Debug {
     /// # Errors
     /// When the storage fails or a run cannot be read.
     async fn runs(&self, tenant: &str, session: &str, filter: &RunFilter) -> Result<Vec<Run>, SessionError>;
+
+    /// Returns the runs that a filter selects from all sessions of an owner, the newest first.
+    ///
+    /// # Errors
+    /// When the storage fails or a run cannot be read.
+    async fn run_list(&self, filter: &RunListFilter) -> Result<Vec<ListedRun>, SessionError>;
 
     /// Returns the progress of runs of any tenants, in the order in which they are named; `None` for a run that does not exist.
     /// A program that follows many runs reads the events only of those that have new ones.
@@ -125,6 +131,10 @@ where
 
     async fn runs(&self, tenant: &str, session: &str, filter: &RunFilter) -> Result<Vec<Run>, SessionError> {
         self.inner().runs(tenant, session, filter).await
+    }
+
+    async fn run_list(&self, filter: &RunListFilter) -> Result<Vec<ListedRun>, SessionError> {
+        self.inner().run_list(filter).await
     }
 
     async fn progress(&self, runs: &[RunKey<'_>]) -> Result<Vec<Option<RunProgress>>, SessionError> {

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use agcore_session::{
     Actor, Approval, ApprovalFilter, CancelRequest, Checkpoint, CheckpointStore, ClaimRequest, Claims, Clock, Commit,
     Committed, DeadLetter, DeadLetterFilter, DocumentChange, Entry, EventFilter, HeldRun, Hold, InMemorySessionStore,
-    Journal, Lease, MessageFilter, MessagePart, NewCheckpoint, NewSession, Pruned, Record, Release, Renewal, Retention,
-    Run, RunAdministration, RunFilter, RunKey, RunLeases, RunProgress, Session, SessionDocument, SessionError,
-    SessionErrorKind, SessionFilter, SessionReader, SessionRetention, SessionWriter, StoredCall, StoredEvent,
-    StoredMessage, TenantRuns, TenantShare, Visibility, Worker, WorkerReport, stream_of,
+    Journal, Lease, ListedRun, MessageFilter, MessagePart, NewCheckpoint, NewSession, Pruned, Record, Release, Renewal,
+    Retention, Run, RunAdministration, RunFilter, RunKey, RunLeases, RunListFilter, RunProgress, Session,
+    SessionDocument, SessionError, SessionErrorKind, SessionFilter, SessionReader, SessionRetention, SessionWriter,
+    StoredCall, StoredEvent, StoredMessage, TenantRuns, TenantShare, Visibility, Worker, WorkerReport, stream_of,
 };
 use async_trait::async_trait;
 use serde_json::Value;
@@ -33,6 +33,11 @@ pub(super) enum Flaw {
     RunsAreIgnored,
     EventsAreDoubled,
     RunsAreSorted,
+    PagesOfRunsRepeat,
+    RunsOfAllAgentsAreListed,
+    PagesOfQuestionsRepeat,
+    TheLastEventsAreTheFirst,
+    MessagesOfAllRunsAreRead,
     /// Selects runs that are over as well.
     AllRunsAreOpen,
     MissingRunsAreLeftOut,
@@ -184,6 +189,7 @@ impl SessionReader for Flawed {
         match self.flaw {
             Flaw::VisibilityIsIgnored => filter.visibility = Visibility::NOWHERE,
             Flaw::TheLastAreTheFirst => filter.is_last = false,
+            Flaw::MessagesOfAllRunsAreRead => filter.run = None,
             Flaw::AuditIsConversation => filter.part = MessagePart::Conversation,
             _ => {}
         }
@@ -200,6 +206,7 @@ impl SessionReader for Flawed {
         if self.flaw == Flaw::RunsAreIgnored {
             filter.run = None;
         }
+        filter.is_last &= self.flaw != Flaw::TheLastEventsAreTheFirst;
         self.store.events(tenant, session, &filter).await
     }
 
@@ -211,6 +218,17 @@ impl SessionReader for Flawed {
             runs.sort_by(|one, other| one.id.cmp(&other.id));
         }
         Ok(runs)
+    }
+
+    async fn run_list(&self, filter: &RunListFilter) -> Result<Vec<ListedRun>, SessionError> {
+        let mut filter = filter.clone();
+        if self.flaw == Flaw::PagesOfRunsRepeat {
+            filter.after = None;
+        }
+        if self.flaw == Flaw::RunsOfAllAgentsAreListed {
+            filter.metadata = None;
+        }
+        self.store.run_list(&filter).await
     }
 
     async fn progress(&self, runs: &[RunKey<'_>]) -> Result<Vec<Option<RunProgress>>, SessionError> {
@@ -228,7 +246,11 @@ impl SessionReader for Flawed {
     }
 
     async fn approvals(&self, filter: &ApprovalFilter) -> Result<Vec<Approval>, SessionError> {
-        self.store.approvals(filter).await
+        let mut filter = filter.clone();
+        if self.flaw == Flaw::PagesOfQuestionsRepeat {
+            filter.after = None;
+        }
+        self.store.approvals(&filter).await
     }
 }
 

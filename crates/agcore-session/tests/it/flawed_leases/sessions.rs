@@ -1,9 +1,9 @@
 //! The contracts that a store of leases implements like every other one.
 
 use agcore_session::{
-    Actor, Approval, ApprovalFilter, Entry, EventFilter, Journal, MessageFilter, Pruned, Record, Retention, Run,
-    RunFilter, RunKey, RunProgress, RunStatus, Session, SessionDocument, SessionError, SessionFilter, SessionReader,
-    SessionRetention, StoredCall, StoredEvent, StoredMessage,
+    Actor, Approval, ApprovalFilter, Entry, EventFilter, Journal, ListedRun, MessageFilter, Pruned, Record, Retention,
+    Run, RunFilter, RunKey, RunListFilter, RunProgress, RunStatus, Session, SessionDocument, SessionError,
+    SessionFilter, SessionReader, SessionRetention, StoredCall, StoredEvent, StoredMessage,
 };
 use async_trait::async_trait;
 
@@ -68,6 +68,10 @@ impl SessionReader for Flawed {
             }
         }
         Ok(runs)
+    }
+
+    async fn run_list(&self, filter: &RunListFilter) -> Result<Vec<ListedRun>, SessionError> {
+        self.store.run_list(filter).await
     }
 
     async fn progress(&self, runs: &[RunKey<'_>]) -> Result<Vec<Option<RunProgress>>, SessionError> {

@@ -46,13 +46,15 @@ pub(super) async fn insert(
 /// Returns the statement that selects the events of a filter.
 pub(super) fn listing<'q>(tenant: &'q str, session: &'q str, filter: &'q EventFilter) -> Statement<'q> {
     macro_rules! select {
-        ($of_run:literal) => {
+        ($of_run:literal, $order:literal) => {
             concat!(
                 "SELECT seq, run, kind, created_at, data::text AS data FROM events WHERE session = ",
                 super::row::KEY!(),
                 " AND seq > $3 ",
                 $of_run,
-                " ORDER BY seq LIMIT $4"
+                " ORDER BY seq ",
+                $order,
+                " LIMIT $4"
             )
         };
     }
@@ -60,8 +62,10 @@ pub(super) fn listing<'q>(tenant: &'q str, session: &'q str, filter: &'q EventFi
         let statement = sqlx::query(sql).bind(lookup(tenant)).bind(lookup(session));
         statement.bind(number(filter.after)).bind(filter.limit.map(number))
     };
-    match &filter.run {
-        Some(run) => of_all(select!("AND run = $5")).bind(lookup(run)),
-        None => of_all(select!("")),
+    match (&filter.run, filter.is_last) {
+        (Some(run), false) => of_all(select!("AND run = $5", "ASC")).bind(lookup(run)),
+        (Some(run), true) => of_all(select!("AND run = $5", "DESC")).bind(lookup(run)),
+        (None, false) => of_all(select!("", "ASC")),
+        (None, true) => of_all(select!("", "DESC")),
     }
 }

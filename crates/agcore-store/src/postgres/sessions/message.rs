@@ -95,7 +95,7 @@ fn exists(id: &str) -> StoreError {
 
 /// Returns the statement that selects the messages of a filter. If the filter wants the last ones, they are in the opposite
 /// order.
-pub(super) fn listing<'q>(tenant: &'q str, session: &'q str, filter: &MessageFilter) -> Statement<'q> {
+pub(super) fn listing<'q>(tenant: &'q str, session: &'q str, filter: &'q MessageFilter) -> Statement<'q> {
     let (after, before) = (number(filter.after), filter.before.map_or(i64::MAX, number));
     let is_audit = filter.part == MessagePart::Audit;
     let (low, high) = if is_audit { (-before, -after) } else { (after, before) };
@@ -112,10 +112,11 @@ pub(super) fn listing<'q>(tenant: &'q str, session: &'q str, filter: &MessageFil
             "SELECT seq, id, role, visibility_mask::bigint AS visibility_mask, run, (cost * 1000000)::bigint AS cost, currency, profile_version, \
              created_at, usage::text AS usage, metadata::text AS metadata, content FROM messages WHERE session = ",
             super::row::KEY!(),
-            " AND seq > $3 AND seq < $4 {} ORDER BY seq {} LIMIT $5"
+            " AND seq > $3 AND seq < $4 {} AND ($6::text IS NULL OR run = $6) ORDER BY seq {} LIMIT $5"
         ),
         visible, order
     );
     let statement = statement(sql).bind(lookup(tenant)).bind(lookup(session));
-    statement.bind(low).bind(high).bind(filter.limit.map(number))
+    let statement = statement.bind(low).bind(high).bind(filter.limit.map(number));
+    statement.bind(filter.run.as_deref())
 }

@@ -27,7 +27,7 @@ use crate::{
     },
 };
 
-static COLUMNS: LazyLock<String> = LazyLock::new(|| RUNS.columns(Dialect::Postgres));
+pub(super) static COLUMNS: LazyLock<String> = LazyLock::new(|| RUNS.columns(Dialect::Postgres));
 static UPSERT: LazyLock<String> = LazyLock::new(|| RUNS.upsert(Dialect::Postgres));
 
 /// Writes a new run, or changes a known one.

@@ -70,12 +70,13 @@ pub(super) fn list(
 ) -> Result<Vec<StoredEvent>, StoreError> {
     let (after, limit) = (number(filter.after), limit(filter.limit));
     let of_run = if filter.run.is_some() { "AND run = ?5" } else { "" };
+    let order = if filter.is_last { "DESC" } else { "ASC" };
     let sql = format!(
         "SELECT seq, run, kind, created_at, data FROM events
-         WHERE session = {KEY} AND seq > ?3 {of_run} ORDER BY seq LIMIT ?4"
+         WHERE session = {KEY} AND seq > ?3 {of_run} ORDER BY seq {order} LIMIT ?4"
     );
     let attempt = "cannot read the events";
-    match &filter.run {
+    let mut events = match &filter.run {
         Some(run) => select(
             connection,
             attempt,
@@ -90,5 +91,9 @@ pub(super) fn list(
             params![tenant, session, after, limit],
             |row| read_event(row),
         ),
+    }?;
+    if filter.is_last {
+        events.reverse();
     }
+    Ok(events)
 }

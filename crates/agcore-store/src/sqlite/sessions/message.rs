@@ -63,11 +63,16 @@ pub(super) fn list(
         Visibility::EVERYWHERE => "AND visibility_mask = 3",
         _ => "",
     };
+    let of_run = if filter.run.is_some() {
+        "AND run = ?6"
+    } else {
+        "AND ?6 IS NULL"
+    };
     let sql = format!(
         "SELECT seq, id, role, visibility_mask, run, cost, currency, profile_version, created_at, usage, metadata, content
-         FROM messages WHERE session = {KEY} AND seq > ?3 AND seq < ?4 {visible} ORDER BY seq {order} LIMIT ?5"
+         FROM messages WHERE session = {KEY} AND seq > ?3 AND seq < ?4 {visible} {of_run} ORDER BY seq {order} LIMIT ?5"
     );
-    let params = params![tenant, session, low, high, limit(filter.limit)];
+    let params = params![tenant, session, low, high, limit(filter.limit), filter.run];
     let mut messages = select(connection, "cannot read the messages", &sql, params, |row| {
         read_message(row)
     })?;

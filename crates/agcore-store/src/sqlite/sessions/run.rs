@@ -20,7 +20,7 @@ use crate::{
     },
 };
 
-static COLUMNS: LazyLock<String> = LazyLock::new(|| RUNS.columns(Dialect::Sqlite));
+pub(super) static COLUMNS: LazyLock<String> = LazyLock::new(|| RUNS.columns(Dialect::Sqlite));
 static UPSERT: LazyLock<String> = LazyLock::new(|| RUNS.upsert(Dialect::Sqlite));
 static CALL_COLUMNS: LazyLock<String> = LazyLock::new(|| CALLS.columns(Dialect::Sqlite));
 static CALL_UPSERT: LazyLock<String> = LazyLock::new(|| CALLS.upsert(Dialect::Sqlite));

@@ -1,10 +1,10 @@
 //! The calls of stores of sessions and checkpoints.
 
 use agcore_session::{
-    Actor, Approval, ApprovalFilter, Checkpoint, CheckpointStore, Commit, Committed, EventFilter, Hold, MessageFilter,
-    NewCheckpoint, NewSession, Pruned, Retention, Run, RunFilter, RunKey, RunProgress, Session, SessionDocument,
-    SessionError, SessionFilter, SessionReader, SessionRetention, SessionWriter, StoredCall, StoredEvent,
-    StoredMessage,
+    Actor, Approval, ApprovalFilter, Checkpoint, CheckpointStore, Commit, Committed, EventFilter, Hold, ListedRun,
+    MessageFilter, NewCheckpoint, NewSession, Pruned, Retention, Run, RunFilter, RunKey, RunListFilter, RunProgress,
+    Session, SessionDocument, SessionError, SessionFilter, SessionReader, SessionRetention, SessionWriter, StoredCall,
+    StoredEvent, StoredMessage,
 };
 use async_trait::async_trait;
 use serde_json::Value;
@@ -46,6 +46,10 @@ impl<S: SessionReader> SessionReader for FaultyStore<S> {
 
     async fn runs(&self, tenant: &str, session: &str, filter: &RunFilter) -> Result<Vec<Run>, SessionError> {
         self.call("runs", self.inner.runs(tenant, session, filter)).await
+    }
+
+    async fn run_list(&self, filter: &RunListFilter) -> Result<Vec<ListedRun>, SessionError> {
+        self.call("run_list", self.inner.run_list(filter)).await
     }
 
     async fn progress(&self, runs: &[RunKey<'_>]) -> Result<Vec<Option<RunProgress>>, SessionError> {
