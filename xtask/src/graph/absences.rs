@@ -92,6 +92,8 @@ const ABSENCES: &[Absence] = &[
     pure("agcore-webhook", Selected::All, Some(WASM)),
     pure("agcore-agui", Selected::All, None),
     pure("agcore-agui", Selected::All, Some(WASM)),
+    pure("agcore-console", Selected::All, None),
+    pure("agcore-console", Selected::All, Some(WASM)),
     pure("agcore-openai", Selected::All, None),
     pure("agcore-openai", Selected::All, Some(WASM)),
     pure("agcore-ui-stream", Selected::All, None),

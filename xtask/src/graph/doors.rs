@@ -93,11 +93,21 @@ pub(crate) const DOORS: &[Door] = &[
             "infer",
             "lopdf",
             "pdf-extract",
-            "pulldown-cmark",
             "quick-xml",
             "zip",
         ],
         users: &["agcore-files"],
+    },
+    // Files and the console make different things of it; the terminal has a parser of its own, which streams.
+    Door {
+        system: "Markdown",
+        libraries: &["comrak", "markdown", "pulldown-cmark"],
+        users: &["agcore-files", "agcore-console"],
+    },
+    Door {
+        system: "HTML pages",
+        libraries: &["askama", "hypertext", "maud", "minijinja", "tera"],
+        users: &["agcore-console"],
     },
     Door {
         system: "incoming HTTP",
@@ -202,6 +212,8 @@ mod tests {
         check("agcore-agent", "ring", false);
         check("agcore-files", "lopdf", true);
         check("agcore-flow-files", "calamine", false);
+        check("agcore-console", "pulldown-cmark", true);
+        check("agcore-server", "maud", false);
     }
 
     #[test]

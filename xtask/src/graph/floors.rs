@@ -20,6 +20,7 @@ pub(crate) const PLACES: &[(&str, Place)] = &[
     (TOOLS_MACROS, Place::Floor(0)),
     ("agcore-document", Place::Floor(0)),
     ("agcore-trace", Place::Floor(0)),
+    ("agcore-console", Place::Floor(0)),
     ("agcore-wire", Place::Floor(1)),
     ("agcore-prompt", Place::Floor(1)),
     ("agcore-tools", Place::Floor(1)),

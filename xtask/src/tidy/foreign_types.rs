@@ -19,6 +19,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ),
     ("agcore-agent", &["serde", "serde_json", "tokio_util"]),
     ("agcore-agui", &["serde", "serde_json"]),
+    ("agcore-console", &["serde_json"]),
     ("agcore-openai", &["serde_json"]),
     ("agcore-catalog", &["serde"]),
     ("agcore-chat", &["futures_core", "serde", "serde_json"]),

@@ -1,0 +1,139 @@
+// Keeps an open page up to date: one stream of fragments, and parts of pages that are fetched.
+// Everything that it puts into the page was made by the server, which escapes what others have written.
+
+const RETRIES = 12;
+const policy = globalThis.trustedTypes?.createPolicy("agcore-fragments", { createHTML: (html) => html });
+
+function parse(html) {
+  const template = document.createElement("template");
+  template.innerHTML = policy ? policy.createHTML(html) : html;
+  return template.content.firstElementChild;
+}
+
+// What the user has typed, opened or focused in an element that is replaced.
+function remember(element) {
+  const fields = [...element.querySelectorAll("input[id], textarea[id]")].map((field) => [field.id, field.value]);
+  const open = [...element.querySelectorAll("details[open]")].map((details) => path(details, element));
+  const focused = element.contains(document.activeElement) ? document.activeElement : undefined;
+  const place = focused && { id: focused.id, href: focused.getAttribute("href"), path: path(focused, element), at: focused.selectionStart };
+  return { fields, open, place };
+}
+
+function path(node, root) {
+  const steps = [];
+  for (let one = node; one !== root; one = one.parentElement) steps.unshift([...one.parentElement.children].indexOf(one));
+  return steps;
+}
+
+const follow = (root, steps) => steps.reduce((node, step) => node?.children[step], root);
+
+function restore(element, { fields, open, place }) {
+  for (const [id, value] of fields) {
+    const field = document.getElementById(id);
+    if (field && element.contains(field)) field.value = value;
+  }
+  for (const steps of open) {
+    const details = follow(element, steps);
+    if (details?.tagName === "DETAILS") details.open = true;
+  }
+  if (!place) return;
+  const by = place.id ? document.getElementById(place.id) : place.href && element.querySelector(`[href="${CSS.escape(place.href)}"]`);
+  const focused = by || follow(element, place.path);
+  focused?.focus({ preventScroll: true });
+  if (place.at !== undefined && place.at !== null && focused?.setSelectionRange) focused.setSelectionRange(place.at, place.at);
+}
+
+const isAtEnd = () => innerHeight + scrollY >= document.documentElement.scrollHeight - 80;
+
+function replace(html) {
+  const next = parse(html);
+  if (!next?.id) return;
+  const known = document.getElementById(next.id);
+  const stay = isAtEnd() && document.querySelector("#entries");
+  if (known) {
+    const state = remember(known);
+    known.replaceWith(next);
+    restore(next, state);
+  } else {
+    document.getElementById(next.dataset.into)?.append(next);
+  }
+  if (stay) scrollTo({ top: document.documentElement.scrollHeight });
+  if (next.id === "question-count") {
+    const count = next.hidden ? "" : `(${next.textContent}) `;
+    document.title = count + document.title.replace(/^\(\d+\+?\) /, "");
+  }
+  document.dispatchEvent(new CustomEvent("agcore:changed", { detail: next }));
+}
+
+function append({ id, text }) {
+  const stay = isAtEnd();
+  document.getElementById(id)?.append(text);
+  if (stay) scrollTo({ top: document.documentElement.scrollHeight });
+}
+
+function show(state, text) {
+  const element = document.getElementById("connection");
+  if (!element) return;
+  element.dataset.state = state;
+  element.textContent = text;
+}
+
+const words = document.body.dataset;
+
+// Follows the stream of the page. The browser sends the id of the last fragment itself when it reconnects; if it gives up, the
+// stream is opened again after it.
+function follow_stream(url) {
+  let tries = 0, last = "";
+  function open() {
+    const address = new URL(url, location.href);
+    if (last) address.searchParams.set("last", last);
+    const source = new EventSource(address);
+    const on = (name, act) => source.addEventListener(name, (event) => {
+      last = event.lastEventId || last;
+      act(event.data);
+    });
+    source.onopen = () => { tries = 0; show("live", words.connected); };
+    on("element", replace);
+    on("text", (data) => append(JSON.parse(data)));
+    on("remove", (id) => document.getElementById(id)?.remove());
+    on("end", () => { source.close(); show("ended", words.ended); });
+    source.onerror = () => {
+      tries += 1;
+      if (tries > RETRIES) {
+        source.close();
+        return show("lost", words.disconnected);
+      }
+      show("waiting", words.reconnecting.replace("{n}", tries).replace("{all}", RETRIES));
+      if (source.readyState === EventSource.CLOSED) setTimeout(open, Math.min(500 * tries, 5000));
+    };
+    addEventListener("pagehide", () => source.close(), { once: true });
+  }
+  open();
+}
+
+// Links that change only a part of the page: the part is taken from the page that they lead to.
+async function swap(link) {
+  const response = await fetch(link.href, { headers: { accept: "text/html" }, credentials: "same-origin" });
+  if (!response.ok || response.redirected) return location.assign(link.href);
+  const text = await response.text();
+  const page = new DOMParser().parseFromString(policy ? policy.createHTML(text) : text, "text/html");
+  const next = page.getElementById(link.dataset.swap);
+  const known = document.getElementById(link.dataset.swap);
+  if (!next || !known) return location.assign(link.href);
+  history.replaceState(null, "", link.href);
+  known.replaceWith(document.adoptNode(next));
+  for (const other of document.querySelectorAll(`[data-swap="${link.dataset.swap}"][aria-current]`)) other.removeAttribute("aria-current");
+  const isClose = "close" in link.dataset;
+  if (!isClose) link.setAttribute("aria-current", "true");
+  next.focus({ preventScroll: matchMedia("(min-width: 70rem)").matches });
+}
+
+document.addEventListener("click", (event) => {
+  const link = event.target.closest("a[data-swap]");
+  if (!link || event.defaultPrevented || event.button || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+  event.preventDefault();
+  swap(link).catch(() => location.assign(link.href));
+});
+
+if (words.live) follow_stream(words.live);
+if (document.querySelector("#entries .entry")) scrollTo({ top: document.documentElement.scrollHeight });

@@ -1,0 +1,41 @@
+//! [`Texts`]: the names of all texts.
+
+macro_rules! texts {
+    ($($name:ident,)+) => {
+        /// The words of the pages in one language. `{n}` and the like are places for values.
+        #[derive(Debug)]
+        pub(crate) struct Texts {
+            $(pub(crate) $name: &'static str,)+
+        }
+
+        impl Texts {
+            /// Returns all texts with their names.
+            #[cfg(test)]
+            pub(super) fn all(&self) -> Vec<(&'static str, &'static str)> {
+                vec![$((stringify!($name), self.$name),)+]
+            }
+        }
+    };
+}
+
+texts! {
+skip_to_content, chat, inbox, runs, settings, language, theme, theme_system, theme_light, theme_dark, sign_out,
+signed_in_as, local_user, copy, copied, keys_help, keys_title, keys_move, keys_open, keys_search, keys_go,
+keys_answer, keys_close, live, reconnecting, disconnected, ended,
+login_title, login_intro, login_label, login_button, login_wrong, login_administrator, login_unavailable, login_command,
+not_found_title, not_found_text, problem_title, problem_back, expired_title, expired_text, forbidden_title,
+forbidden_text,
+runs_title, runs_empty, runs_empty_next, runs_none_match, clear_filter, filter, any_status, any_agent, status, agent, model,
+started, duration, tokens, cost, thread, run, title_untitled, next_page, first_page, cancel, cancel_run,
+actions,
+queued, running, waiting, completed, failed, cancelled,
+tokens_in_out, tokens_cached, cost_unknown, cost_partly, calls_incomplete,
+run_title, timeline, spans_of, spans_next, spans_previous, events_cut, inspector, inspector_empty, close, raw_events,
+raw_events_more, event_whole, event_size, span_run, span_step, span_subagent, span_model, span_tool, span_question,
+span_wait, span_note, time_begin, time_end, open_chat, result, arguments, note,
+inbox_title, inbox_empty, inbox_empty_next, question_reason, question_waits, question_if_no,
+question_if_no_tool, question_if_no_client, allow, deny, answer, decline, reason_label, reason_hint, answer_label, answer_json,
+schema, read_only, destructive, reaches_out, answered, answered_elsewhere, answer_refused, in_thread,
+chat_empty, chat_empty_next, new_chat, threads, send, send_hint, message_label, stop, older, you, assistant,
+call_runs, call_done, call_failed, reasoning, chosen_agent, ask_first, run_failed, run_cancelled, run_details,
+working, }
