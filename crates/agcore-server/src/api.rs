@@ -1,7 +1,9 @@
 //! The JSON forms of answers and requests.
 
+mod agents;
 mod hooks;
 mod quotas;
+mod reports;
 mod schedules;
 mod webhooks;
 mod admin;
@@ -17,8 +19,10 @@ pub(crate) use self::{
         TenantPage, TenantQuotaList, TenantQuotaView, TenantSchedulePage, TenantScheduleView, TenantView,
         TenantWebhookPage, TenantWebhookView, WorkerDetails, WorkerList, WorkerView,
     },
+    agents::{AgentKind, AgentList, AgentView, ModelList, ModelView},
     hooks::{DeliveryAnswer, DeliveryStatus},
     quotas::{QuotaList, QuotaView},
+    reports::{ListedQuestionView, ListedRunView, QuestionPage, RunPage, SpanView, TimelineView},
     schedules::{NewScheduleBody, OccurrenceList, ScheduleChangeBody, SchedulePage, ScheduleView},
     webhooks::{
         DeliveryPage, DeliveryView, NewWebhookBody, WebhookChangeBody, WebhookPage, WebhookView, WebhookWithSecret,
@@ -285,64 +289,6 @@ pub(crate) struct UsageTotals {
     pub(crate) cached_input_tokens: u64,
     /// The costs by currency, as decimal numbers.
     pub(crate) costs: std::collections::BTreeMap<String, String>,
-}
-
-/// The agents.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct AgentList {
-    /// The agents; the first one is the default.
-    pub(crate) agents: Vec<AgentView>,
-}
-
-/// An agent.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct AgentView {
-    /// The name.
-    pub(crate) name: String,
-    /// Whether it is an agent or a flow.
-    pub(crate) kind: AgentKind,
-    /// The description for clients.
-    pub(crate) description: String,
-}
-
-/// The kind of agent that answers the messages of a thread.
-#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum AgentKind {
-    /// An agent.
-    Agent,
-    /// A flow of several agents.
-    Flow,
-}
-
-/// The models.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct ModelList {
-    /// The models that the agents use, and those of the catalog that the user may use.
-    pub(crate) models: Vec<ModelView>,
-}
-
-/// A model.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct ModelView {
-    /// The name of the provider.
-    pub(crate) provider: String,
-    /// The name of the model.
-    pub(crate) model: String,
-    /// The agents that use it; none if the model is only in the catalog.
-    pub(crate) agents: Vec<String>,
-    /// The kind, such as `chat` or `embedding`, if the catalog has the model.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) kind: Option<String>,
-    /// The context window in tokens, by the catalog.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) context_window: Option<u64>,
-    /// The largest number of tokens in a reply, by the catalog.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) max_output_tokens: Option<u64>,
-    /// The abilities, by the catalog.
-    pub(crate) capabilities: Vec<String>,
 }
 
 impl From<Run> for RunView {

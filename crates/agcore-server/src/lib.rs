@@ -59,6 +59,7 @@
 //! | read the errors of the server | [`ProblemCode`] |
 //! | notify other programs of runs | [`ServerBuilder::with_webhooks`], [`WebhookSender`], `HttpSender` (feature `http-sender`) |
 //! | start runs when other programs send events | [`ServerBuilder::with_hook`], [`IncomingHook`] |
+//! | show runs, questions and conversations to people | `ServerBuilder::with_console` (feature `console`) |
 //! | share runs with other processes | [`Sharing`], [`Server::work`] |
 //!
 //! # Features
@@ -67,6 +68,7 @@
 //!
 //! | feature | description |
 //! |---|---|
+//! | `console` | Pages for people below `/console`: runs, questions and conversations. |
 //! | `jwt` | `JwtVerifier`: JSON Web Tokens that another service has signed. |
 //! | `http-sender` | `HttpSender`: sends the messages of webhooks over HTTP. |
 //!
@@ -78,12 +80,10 @@ mod problem;
 mod openapi;
 mod error;
 mod settings;
-mod sharing;
 mod flows;
 mod run;
-mod span;
+mod telemetry;
 mod auth;
-mod metrics;
 mod lease;
 mod log;
 mod stored;
@@ -92,7 +92,10 @@ mod webhooks;
 mod service;
 mod stream;
 mod api;
+mod reports;
 mod routes;
+#[cfg(feature = "console")]
+mod console;
 mod server;
 
 pub use agcore_agui::EncoderSettings;
@@ -113,8 +116,7 @@ pub use self::{
     problem::ProblemCode,
     server::{Server, ServerBuilder},
     service::SERVER_HOLD,
-    settings::{BusyPolicy, DoorApprovals, DoorSettings, Limits, MediaSources, Unfinished},
-    sharing::{Role, Sharing},
+    settings::{BusyPolicy, DoorApprovals, DoorSettings, Limits, MediaSources, Role, Sharing, Unfinished},
     stored::{
         ErasedServerData, SharedCatalog, StoredCatalog, StoredProfiles, UserProfile, erase_server_data,
         export_server_data,

@@ -175,6 +175,23 @@ impl Problem {
         Self::new(ProblemCode::NotFound, format!("there is no such {what}; check its id"))
     }
 
+    /// Returns whether this is the problem of an id that is not known.
+    pub(crate) fn is_unknown(&self) -> bool {
+        self.code == ProblemCode::NotFound
+    }
+
+    /// Returns the status.
+    #[cfg(feature = "console")]
+    pub(crate) fn status(&self) -> StatusCode {
+        StatusCode::from_u16(self.code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
+    }
+
+    /// Returns the description of this case.
+    #[cfg(feature = "console")]
+    pub(crate) fn detail(&self) -> &str {
+        &self.detail
+    }
+
     pub(crate) fn invalid(detail: impl Into<String>) -> Self {
         Self::new(ProblemCode::InvalidRequest, detail)
     }

@@ -27,6 +27,16 @@ use axum::{Router, middleware, routing};
 
 pub(crate) use self::guard::Peer;
 use self::table::{Route, routes};
+#[cfg(feature = "console")]
+pub(crate) use self::{
+    events::sse,
+    guard::{client_of, is_same_origin, user_of},
+    query::{
+        cursor as session_cursor, cursor_text as session_cursor_text, parameters, question_cursor,
+        question_cursor_text, run_cursor, run_cursor_text,
+    },
+    runs::{begin, input_problem},
+};
 use crate::{
     openapi::{Described, Description, Scope, Scoped},
     service::App,
@@ -37,15 +47,15 @@ pub(crate) fn description(described: Described) -> Description {
     Description::new(&routes(), described)
 }
 
-/// Returns the router of all routes. Without administrators, there are none for them.
-pub(crate) fn router(app: Arc<App>) -> Router {
+/// Returns the router of all routes, with `more` of them. Without administrators, there are none for them.
+pub(crate) fn router(app: Arc<App>, more: Router<Arc<App>>) -> Router {
     let authenticate = middleware::from_fn_with_state(Arc::clone(&app), guard::authenticate);
     let [public, users, administrators, operators] =
         [Scope::Public, Scope::User, Scope::Administrator, Scope::Operator].map(|scope| {
             let routes = routes().into_iter();
             with(routes.filter(|route| route.scope == scope))
         });
-    let mut router = users.layer(authenticate).merge(public);
+    let mut router = users.layer(authenticate).merge(public).merge(more);
     if !app.administrators.is_empty() {
         let administer = middleware::from_fn_with_state(Arc::clone(&app), admin::guard::administer);
         let operate = middleware::from_fn_with_state(Arc::clone(&app), admin::guard::operate);

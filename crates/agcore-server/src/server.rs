@@ -1,12 +1,14 @@
 //! [`Server`]: serves agents over HTTP.
 
 mod catalog;
+mod console;
+mod debug;
 mod kept;
 mod serve;
 mod store_hold;
 mod work;
 
-use std::{fmt, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use agcore_agent::{AgentSpec, RuntimeBundle};
 use agcore_agui::EncoderSettings;
@@ -27,7 +29,6 @@ use crate::{
     files::{FileRetention, Files},
     flows::{FlowSetup, ServedFlow},
     log::Flusher,
-    metrics::{Metrics, MetricsText},
     openapi::{Described, Description},
     routes,
     service::App,
@@ -35,9 +36,9 @@ use crate::{
         Admission, AgentEntry, Agents, FilePruning, GuardedStore, Leasing, NewBilling, Quotas, Schedules, Service,
         Webhooks, Work, new_id,
     },
-    settings::{BusyPolicy, DoorSettings, Limits, Unfinished},
-    sharing::Sharing,
+    settings::{BusyPolicy, DoorSettings, Limits, Sharing, Unfinished},
     stored::{SharedCatalog, StoredCatalog},
+    telemetry::{Metrics, MetricsText},
     webhooks::{Hooks, IncomingHook, WebhookSender},
 };
 
@@ -55,6 +56,7 @@ pub struct Server {
     prune_pause: Duration,
     unfinished: Unfinished,
     stored_catalog: Option<(StoredCatalog, Duration)>,
+    has_console: bool,
 }
 
 /// Collects the parts of a [`Server`].
@@ -78,6 +80,7 @@ pub struct ServerBuilder {
     encoder: EncoderSettings,
     catalog: Option<SharedCatalog>,
     stored_catalog: Option<(StoredCatalog, Duration)>,
+    has_console: bool,
     uses_profiles: bool,
     biller: Option<Arc<dyn Biller>>,
     billing: NewBilling,
@@ -112,6 +115,7 @@ impl Server {
             encoder: EncoderSettings::default(),
             catalog: None,
             stored_catalog: None,
+            has_console: false,
             uses_profiles: false,
             biller: None,
             billing: NewBilling::default(),
@@ -156,7 +160,7 @@ impl Server {
         let hold = self.begin().await?;
         // Everything ends with this future.
         let guard = self.app.service.parking.clone().drop_guard();
-        let router = routes::router(Arc::clone(&self.app));
+        let router = routes::router(Arc::clone(&self.app), self.pages());
         let result = self.serve_while_held(router, listener, &stop, hold.as_ref()).await;
         drop(guard);
         drop(hold);
@@ -294,8 +298,7 @@ impl ServerBuilder {
         let description = self.description();
         let agents = Agents::new(self.agents)?;
         let hooks = agents.fit(self.hooks)?;
-        let may_delay =
-            self.schedules.is_some() || self.busy == BusyPolicy::Queue || hooks.iter().any(IncomingHook::may_wait);
+        let may_delay = may_delay(self.schedules.is_some(), self.busy, &hooks);
         let parking = CancellationToken::new();
         let process = (new_id("process", &*self.clock, &self.random), parking.clone());
         let (flushes, flusher) = Flusher::new(Arc::clone(&store), Arc::clone(&self.clock), self.limits.gather);
@@ -338,6 +341,7 @@ impl ServerBuilder {
             prune_pause: self.prune_pause,
             unfinished: self.unfinished,
             stored_catalog: self.stored_catalog,
+            has_console: self.has_console,
             app: Arc::new(App {
                 service: Arc::new(service),
                 description,
@@ -381,20 +385,7 @@ impl ServerBuilder {
     }
 }
 
-impl fmt::Debug for Server {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let agents: Vec<_> = self.app.service.agents.iter().map(|agent| &agent.name).collect();
-        f.debug_struct("Server")
-            .field("agents", &agents)
-            .finish_non_exhaustive()
-    }
-}
-
-impl fmt::Debug for ServerBuilder {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let agents: Vec<_> = self.agents.iter().map(|agent| &agent.name).collect();
-        f.debug_struct("ServerBuilder")
-            .field("agents", &agents)
-            .finish_non_exhaustive()
-    }
+/// Returns whether runs may have to wait for their time or for other runs.
+fn may_delay(has_schedules: bool, busy: BusyPolicy, hooks: &[IncomingHook]) -> bool {
+    has_schedules || busy == BusyPolicy::Queue || hooks.iter().any(IncomingHook::may_wait)
 }

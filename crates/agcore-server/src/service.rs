@@ -29,7 +29,7 @@ pub(crate) use self::{
     leasing::Leasing,
     owned::{OwnedRun, OwnedThread},
     start::{
-        BranchPoint, GivenAnswers, agent_of, check_state,
+        AGENT, BranchPoint, GivenAnswers, agent_of, check_state,
         deliveries::{Accepted, HookRun},
         request::agent_named,
     },

@@ -1,8 +1,12 @@
 //! [`Limits`] and [`BusyPolicy`]: limits of what clients may ask for.
 
 mod doors;
+mod sharing;
 
-pub use self::doors::{DoorApprovals, DoorSettings};
+pub use self::{
+    doors::{DoorApprovals, DoorSettings},
+    sharing::{Role, Sharing},
+};
 
 use std::time::Duration;
 

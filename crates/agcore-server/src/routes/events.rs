@@ -59,7 +59,7 @@ pub(super) fn response(stream: EventStream) -> Response {
 }
 
 /// Returns server-sent events as an answer.
-pub(super) fn sse(body: Body) -> Response {
+pub(crate) fn sse(body: Body) -> Response {
     let mut response = body.into_response();
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));

@@ -14,7 +14,7 @@ use crate::{
     auth::{AuthError, Client},
     problem::{Problem, ProblemCode},
     service::App,
-    span,
+    telemetry::span,
 };
 
 /// The address from which a connection comes.
@@ -58,7 +58,7 @@ async fn actor_of(app: &App, request: &Parts) -> Result<Actor, Problem> {
 }
 
 /// Returns the user whose credentials a client has sent, if it has sent some.
-pub(super) async fn user_of(app: &App, client: &Client<'_>) -> Result<Option<Actor>, AuthError> {
+pub(crate) async fn user_of(app: &App, client: &Client<'_>) -> Result<Option<Actor>, AuthError> {
     for authenticator in &app.authenticators {
         if let Some(actor) = authenticator.authenticate(client).await? {
             return Ok(Some(actor));
@@ -68,7 +68,7 @@ pub(super) async fn user_of(app: &App, client: &Client<'_>) -> Result<Option<Act
 }
 
 /// Returns the client that has sent a request.
-pub(super) fn client_of(request: &Parts) -> Client<'_> {
+pub(crate) fn client_of(request: &Parts) -> Client<'_> {
     let peer = request.extensions.get::<Peer>();
     let address = peer.map_or(IpAddr::from([0, 0, 0, 0]), |Peer(address)| *address);
     Client::new(&request.headers, address)
@@ -150,7 +150,7 @@ fn allow(headers: &mut HeaderMap, origin: HeaderValue, names: HeaderValue) {
     headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, names);
 }
 
-fn is_same_origin(headers: &HeaderMap, origin: &HeaderValue) -> bool {
+pub(crate) fn is_same_origin(headers: &HeaderMap, origin: &HeaderValue) -> bool {
     let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
     let origin = origin.to_str().ok().and_then(|origin| origin.split_once("://"));
     matches!((host, origin), (Some(host), Some((_, origin))) if host.eq_ignore_ascii_case(origin))

@@ -16,7 +16,7 @@ use crate::{
     api::{DeliveryAnswer, DeliveryStatus},
     problem::Problem,
     service::{Accepted, App, HookRun},
-    span,
+    telemetry::span,
 };
 
 /// The words about a delivery that was repeated with another body.

@@ -11,7 +11,7 @@ use axum::{
 use http::{HeaderMap, HeaderName, HeaderValue, header};
 use tracing::Instrument;
 
-use crate::{openapi::is_openai, problem::Problem, service::App, span};
+use crate::{openapi::is_openai, problem::Problem, service::App, telemetry::span};
 
 /// The header with the id of a request, in both directions.
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");

@@ -1,6 +1,6 @@
 //! Parameters of requests, and places in lists.
 
-use agcore_session::{DeadLetterCursor, SessionCursor, Timestamp, id};
+use agcore_session::{ApprovalCursor, DeadLetterCursor, RunCursor, SessionCursor, Timestamp, id};
 use axum::extract::Query;
 use http::Uri;
 use serde::de::DeserializeOwned;
@@ -14,7 +14,7 @@ pub(super) const MAX_PAGE: u64 = 200;
 ///
 /// # Errors
 /// `invalid_request` if one has a wrong form.
-pub(super) fn parameters<T: DeserializeOwned>(uri: &Uri) -> Result<T, Problem> {
+pub(crate) fn parameters<T: DeserializeOwned>(uri: &Uri) -> Result<T, Problem> {
     let parsed = Query::try_from_uri(uri);
     let Query(parameters) =
         parsed.map_err(|_| Problem::invalid("a parameter of the query is missing or has a wrong form; see /docs"))?;
@@ -33,7 +33,7 @@ pub(super) fn page_size(limit: Option<u64>) -> Result<u64, Problem> {
 }
 
 /// Returns a place in a list of sessions as a text without meaning for clients.
-pub(super) fn cursor_text(cursor: &SessionCursor) -> String {
+pub(crate) fn cursor_text(cursor: &SessionCursor) -> String {
     hex(&format!("{}.{}", cursor.updated_at.as_millis(), cursor.id))
 }
 
@@ -41,6 +41,18 @@ pub(super) fn cursor_text(cursor: &SessionCursor) -> String {
 pub(super) fn dead_letter_cursor_text(cursor: &DeadLetterCursor) -> String {
     let ids = id::join([&cursor.session, &cursor.run]);
     hex(&format!("{}.{ids}", cursor.at.as_millis()))
+}
+
+/// Returns a place in a list of runs as a text without meaning for clients.
+pub(crate) fn run_cursor_text(cursor: &RunCursor) -> String {
+    let ids = id::join([&cursor.session, &cursor.run]);
+    hex(&format!("{}.{ids}", cursor.created_at.as_millis()))
+}
+
+/// Returns a place in a list of questions as a text without meaning for clients.
+pub(crate) fn question_cursor_text(cursor: &ApprovalCursor) -> String {
+    let ids = id::join([&cursor.session, &cursor.id]);
+    hex(&format!("{}.{ids}", cursor.asked_at.as_millis()))
 }
 
 fn hex(text: &str) -> String {
@@ -56,7 +68,7 @@ fn hex(text: &str) -> String {
 ///
 /// # Errors
 /// `invalid_request` if the text is not a cursor.
-pub(super) fn cursor(text: &str) -> Result<SessionCursor, Problem> {
+pub(crate) fn cursor(text: &str) -> Result<SessionCursor, Problem> {
     read_cursor(text).ok_or_else(foreign)
 }
 
@@ -65,12 +77,32 @@ pub(super) fn cursor(text: &str) -> Result<SessionCursor, Problem> {
 /// # Errors
 /// `invalid_request` if the text is not a cursor.
 pub(super) fn dead_letter_cursor(text: &str) -> Result<DeadLetterCursor, Problem> {
-    let read = || {
-        let (at, ids) = read_place(text)?;
-        let [session, run] = <[String; 2]>::try_from(id::split(&ids)?).ok()?;
-        Some(DeadLetterCursor { at, session, run })
-    };
-    read().ok_or_else(foreign)
+    let (at, [session, run]) = read_ids(text).ok_or_else(foreign)?;
+    Ok(DeadLetterCursor { at, session, run })
+}
+
+/// Reads what [`run_cursor_text`] has returned.
+///
+/// # Errors
+/// `invalid_request` if the text is not a cursor.
+pub(crate) fn run_cursor(text: &str) -> Result<RunCursor, Problem> {
+    let (at, [session, run]) = read_ids(text).ok_or_else(foreign)?;
+    Ok(RunCursor::new(at, session, run))
+}
+
+/// Reads what [`question_cursor_text`] has returned.
+///
+/// # Errors
+/// `invalid_request` if the text is not a cursor.
+pub(crate) fn question_cursor(text: &str) -> Result<ApprovalCursor, Problem> {
+    let (at, [session, id]) = read_ids(text).ok_or_else(foreign)?;
+    Ok(ApprovalCursor::new(at, session, id))
+}
+
+/// Reads a time and two ids.
+fn read_ids(text: &str) -> Option<(Timestamp, [String; 2])> {
+    let (at, ids) = read_place(text)?;
+    Some((at, <[String; 2]>::try_from(id::split(&ids)?).ok()?))
 }
 
 fn foreign() -> Problem {
@@ -111,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn places_of_dead_letters_have_ids_of_all_characters() {
+    fn places_have_ids_of_all_characters() {
         for (session, run) in [("t", "r"), ("a/b.c", "%"), ("\u{1f600}", "x y")] {
             let place = DeadLetterCursor {
                 at: Timestamp::from_millis(7),
@@ -119,9 +151,14 @@ mod tests {
                 run: run.to_owned(),
             };
             assert_eq!(dead_letter_cursor(&dead_letter_cursor_text(&place)).unwrap(), place);
+            let place = RunCursor::new(Timestamp::from_millis(7), session, run);
+            assert_eq!(run_cursor(&run_cursor_text(&place)).unwrap(), place);
+            let place = ApprovalCursor::new(Timestamp::from_millis(7), session, run);
+            assert_eq!(question_cursor(&question_cursor_text(&place)).unwrap(), place);
         }
         for wrong in ["", "31302e74", "31302e742f722f78", "zz", "31302e742f2525"] {
             assert!(dead_letter_cursor(wrong).is_err(), "{wrong}");
+            assert!(run_cursor(wrong).is_err() && question_cursor(wrong).is_err(), "{wrong}");
         }
     }
 }

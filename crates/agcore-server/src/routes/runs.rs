@@ -1,4 +1,6 @@
-//! Starting, cancelling and answering runs.
+//! Starting, cancelling, answering and listing runs.
+
+pub(super) mod reports;
 
 pub(super) mod connect;
 
@@ -139,7 +141,7 @@ async fn run_as(
 }
 
 /// Starts a run, or continues one that waits for answers.
-pub(super) async fn begin(
+pub(crate) async fn begin(
     app: &App,
     actor: &Actor,
     agent: Option<String>,
@@ -165,7 +167,7 @@ pub(super) async fn begin(
         .await
 }
 
-pub(super) fn input_problem(error: RunInputError) -> Problem {
+pub(crate) fn input_problem(error: RunInputError) -> Problem {
     let code = match error.kind() {
         RunInputErrorKind::TooLarge => ProblemCode::BodyTooLarge,
         RunInputErrorKind::Syntax => ProblemCode::InvalidBody,

@@ -2,6 +2,7 @@
 
 mod bodies;
 mod doors;
+mod reports;
 
 use std::sync::Arc;
 
@@ -10,16 +11,16 @@ use serde_json::json;
 
 use self::bodies::{any_event, daily, hook, message, run_input};
 use super::{
-    admin, catalog,
+    admin,
     endpoint::{Endpoint, cursor, delete, get, limit, patch, post, text},
-    events, files, history, hooks, operations, runs, schedules, sessions, usage, webhooks,
+    events, files, hooks, operations, runs, schedules, sessions, webhooks,
 };
 use crate::{
     api::{
-        AgentList, AnswersBody, BranchBody, DeliveryAnswer, DeliveryPage, DeliveryView, FileList, FileView,
-        HistoryPage, ModelList, NewScheduleBody, NewWebhookBody, OccurrenceList, QuotaList, RunView,
-        ScheduleChangeBody, SchedulePage, ScheduleView, SessionChange, SessionDetails, SessionPage, SessionView,
-        StartedView, StateBody, StateView, UsageReport, WebhookChangeBody, WebhookPage, WebhookView, WebhookWithSecret,
+        AnswersBody, BranchBody, DeliveryAnswer, DeliveryPage, DeliveryView, FileList, FileView, NewScheduleBody,
+        NewWebhookBody, OccurrenceList, RunView, ScheduleChangeBody, SchedulePage, ScheduleView, SessionChange,
+        SessionDetails, SessionPage, SessionView, StartedView, StateBody, StateView, WebhookChangeBody, WebhookPage,
+        WebhookView, WebhookWithSecret,
     },
     openapi::{Answer, Content, Link, Parameter, Scope, Scoped},
     problem::ProblemCode as Code,
@@ -35,7 +36,7 @@ pub(super) fn routes() -> Vec<Route> {
     all.extend(Scope::User.of(sessions_and_files()));
     all.extend(Scope::User.of(schedules_of_users()));
     all.extend(Scope::User.of(webhooks_of_users()));
-    all.extend(Scope::User.of(reports()));
+    all.extend(Scope::User.of(reports::routes()));
     all.extend(Scope::User.of(doors::routes(&START)));
     all.extend(Scope::Public.of(vec![deliveries()]));
     all.extend(Scope::Administrator.of(admin::table::of_tenants()));
@@ -229,32 +230,6 @@ fn webhooks_of_users() -> Vec<Endpoint> {
         )
         .about("Sends a message again", message())
         .failing([Code::NotFound]),
-    ]
-}
-
-fn reports() -> Vec<Endpoint> {
-    let thread = || text("threadId", "The id of the thread");
-    let before = json!({"type": "integer", "minimum": 0});
-    let before = Parameter::query("before", before, "Only messages before this number");
-    let messages = Answer::of::<HistoryPage>("A page of messages");
-    vec![
-        get("/api/v1/agent/history", history::history)
-            .about("Returns the messages of a thread", messages)
-            .with([thread().required(), before, limit()])
-            .failing([Code::InvalidRequest, Code::NotFound]),
-        get("/api/v1/agent/usage", usage::usage)
-            .about(
-                "Returns what sessions have used",
-                Answer::of::<UsageReport>("The usage"),
-            )
-            .with([thread(), cursor(), limit()])
-            .failing([Code::InvalidRequest, Code::NotFound]),
-        get("/api/v1/agent/quotas", usage::quotas).about(
-            "Returns the quotas of the user and the tenant, and what is used of them",
-            Answer::of::<QuotaList>("The quotas that apply"),
-        ),
-        get("/api/v1/agent/agents", catalog::agents).about("Lists the agents", Answer::of::<AgentList>("The agents")),
-        get("/api/v1/agent/models", catalog::models).about("Lists the models", Answer::of::<ModelList>("The models")),
     ]
 }
 

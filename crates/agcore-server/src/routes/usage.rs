@@ -53,11 +53,11 @@ pub(super) async fn usage(
         }
         reports.push(SessionUsage {
             thread_id: thread.session().id.clone(),
-            totals: described(&sum),
+            totals: UsageTotals::from(&sum),
         });
     }
     Ok(Json(UsageReport {
-        total: described(&total),
+        total: UsageTotals::from(&total),
         sessions: reports,
         cursor: last.as_ref().map(query::cursor_text),
     }))
@@ -71,19 +71,4 @@ pub(super) async fn quotas(
     let own = app.service.own_quotas(&actor).await?;
     let quotas = own.into_iter().map(QuotaView::from).collect();
     Ok(Json(QuotaList { quotas }))
-}
-
-fn described(totals: &CostTotals) -> UsageTotals {
-    UsageTotals {
-        model_calls: totals.calls,
-        unpriced_calls: totals.unpriced_calls,
-        incomplete_calls: totals.incomplete_calls,
-        input_tokens: totals.input_tokens,
-        output_tokens: totals.output_tokens,
-        cached_input_tokens: totals.cached_tokens,
-        costs: totals
-            .costs()
-            .map(|(currency, amount)| (currency.to_owned(), amount))
-            .collect(),
-    }
 }

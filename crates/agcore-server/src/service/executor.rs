@@ -17,7 +17,7 @@ use crate::{
     flows::{FlowInput, FlowPlace},
     log::{LogInput, RunLog, Stages},
     run::{RunInput, RunJob, RunTrace},
-    span,
+    telemetry::span,
 };
 
 /// The pause after the store has failed: the first, and the longest.

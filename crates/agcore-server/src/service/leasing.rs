@@ -16,7 +16,7 @@ use tokio::sync::{Notify, Semaphore};
 use tokio_util::sync::CancellationToken;
 
 use self::{draining::Draining, followed::Followed};
-use crate::{settings::Limits, sharing::Sharing};
+use crate::settings::{Limits, Sharing};
 
 /// The factor by which the pauses between claims grow while no run is found.
 const IDLE: u32 = 4;

@@ -7,13 +7,13 @@ use std::{ops::Deref, sync::Arc};
 
 use agcore_chat::Actor;
 use agcore_session::{
-    Approval, ApprovalFilter, Commit, CostEntry, DocumentChange, EventFilter, MessageFilter, NewSession, Run,
-    RunFilter, Session, SessionCursor, SessionDocument, SessionError, SessionErrorKind, SessionFilter, SessionStore,
-    StoredEvent, StoredMessage,
+    Approval, ApprovalFilter, Commit, CostEntry, DocumentChange, EventFilter, ListedRun, MessageFilter, NewSession,
+    Run, RunFilter, RunListFilter, Session, SessionCursor, SessionDocument, SessionError, SessionErrorKind,
+    SessionFilter, SessionStore, StoredEvent, StoredMessage,
 };
 
 use super::state::{Service, check_id, is_thread};
-use crate::{log::RunLog, problem::Problem, run::RunJob, span};
+use crate::{log::RunLog, problem::Problem, run::RunJob, telemetry::span};
 
 /// The number of times a change is tried while a run writes to the thread.
 const ATTEMPTS: usize = 50;
@@ -91,6 +91,22 @@ impl Service {
             .filter(|session| session.owner == *actor && is_thread(session))
             .map(|session| OwnedThread { service: self, session });
         Ok((own.collect(), last))
+    }
+
+    /// Returns runs over all threads of the owner that the filter names.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub(crate) async fn listed_runs(&self, filter: &RunListFilter) -> Result<Vec<ListedRun>, SessionError> {
+        self.store().run_list(filter).await
+    }
+
+    /// Returns questions over all threads that a filter selects.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub(crate) async fn listed_approvals(&self, filter: &ApprovalFilter) -> Result<Vec<Approval>, SessionError> {
+        self.store().approvals(filter).await
     }
 
     /// Returns events of a run.
@@ -221,6 +237,36 @@ impl OwnedThread<'_> {
         }
         entries.extend(CostEntry::of_session(&**store, session).await?);
         Ok(entries)
+    }
+
+    /// Returns the messages of a run that have a bill, with those of the sessions in which the agents of its flow have
+    /// worked, if it is one of a flow.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub(crate) async fn billed_messages(
+        &self,
+        run: &str,
+        is_flow: bool,
+    ) -> Result<Vec<Arc<StoredMessage>>, SessionError> {
+        let (store, session) = self.parts();
+        let tenant = &session.owner.tenant;
+        let mut places = vec![(session.id.clone(), Some(run.to_owned()))];
+        if is_flow {
+            let prefix = format!("{}/{run}/", session.id);
+            let parts = self.service.parts_of(tenant, &session.id).await?.into_iter();
+            places.extend(parts.filter(|part| part.starts_with(&prefix)).map(|part| (part, None)));
+        }
+        let mut billed = Vec::new();
+        for (place, run) in places {
+            for mut filter in [MessageFilter::new(), MessageFilter::audit()] {
+                filter.run.clone_from(&run);
+                let messages = store.messages(tenant, &place, &filter).await?;
+                let has_bill = |message: &StoredMessage| !CostEntry::of(message).is_empty();
+                billed.extend(messages.into_iter().filter(has_bill).map(Arc::new));
+            }
+        }
+        Ok(billed)
     }
 
     /// Sets or removes the title. Returns the session as it is then.

@@ -57,7 +57,7 @@ pub(crate) struct NewRun {
 const MAX_PREFIX: usize = 640;
 
 /// The metadata of a session with the name of its agent.
-const AGENT: &str = "agent";
+pub(crate) const AGENT: &str = "agent";
 
 impl Service {
     /// Starts a run, or finds it if it was started before: the same id with the same input is the same run.

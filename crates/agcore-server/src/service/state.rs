@@ -32,11 +32,11 @@ use crate::{
     files::Files,
     lease::HeldLease,
     log::{Feed, FlushQueue, Flusher, LogContext, RunLog},
-    metrics::Metrics,
     problem::{Problem, ProblemCode},
     run::RunJob,
     settings::{BusyPolicy, Limits},
     stored::SharedCatalog,
+    telemetry::Metrics,
     webhooks::{Hooks, WebhookSender},
 };
 

@@ -18,6 +18,8 @@ mod budgets;
 mod built_flows;
 mod cancel;
 mod client_tools;
+#[cfg(feature = "console")]
+mod console;
 mod context;
 mod connect;
 mod conversation;

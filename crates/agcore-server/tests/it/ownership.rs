@@ -196,6 +196,12 @@ fn webhook_case(operation: &str) -> Option<Case> {
 
 fn report_case(operation: &str) -> Option<Case> {
     Some(match operation {
+        "GET /api/v1/agent/runs" => Case::Lists("/api/v1/agent/runs", None),
+        "GET /api/v1/agent/questions" => Case::Lists("/api/v1/agent/questions", None),
+        "GET /api/v1/agent/runs/{thread}/{run}/timeline" => Case::Ids(&[
+            ("/api/v1/agent/runs/{t}/r1/timeline", None),
+            ("/api/v1/agent/runs/{t}/nothing/timeline", None),
+        ]),
         "GET /api/v1/agent/usage" => Case::Ids(&[("/api/v1/agent/usage?threadId={t}", None)]),
         "GET /api/v1/agent/quotas" => Case::Lists("/api/v1/agent/quotas", None),
         "GET /api/v1/agent/agents" => Case::Lists("/api/v1/agent/agents", None),

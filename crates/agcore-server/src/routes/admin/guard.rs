@@ -14,7 +14,7 @@ use crate::{
     auth::Administrator,
     problem::{Problem, ProblemCode},
     service::App,
-    span,
+    telemetry::span,
 };
 
 /// The longest part of a path that is logged, in characters.

@@ -18,7 +18,7 @@ use tracing::Instrument;
 use crate::{
     run::RunJob,
     service::state::{Service, Webhooks},
-    span,
+    telemetry::span,
     webhooks::WebhookMessage,
 };
 

@@ -1,0 +1,60 @@
+//! The console: pages for people, with what the other routes offer.
+
+mod cookies;
+mod form;
+mod guard;
+mod reply;
+mod convert;
+mod visitor;
+mod live;
+mod follow;
+mod runs;
+mod inbox;
+mod chat;
+mod login;
+
+use std::sync::Arc;
+
+use axum::{
+    Router, middleware,
+    response::{IntoResponse, Redirect, Response},
+    routing::{get, post},
+};
+
+use crate::service::App;
+
+/// Returns the routes of the pages.
+pub(crate) fn routes(app: &Arc<App>) -> Router<Arc<App>> {
+    let enter = middleware::from_fn_with_state(Arc::clone(app), guard::enter);
+    let greet = middleware::from_fn_with_state(Arc::clone(app), guard::greet);
+    let inside = Router::new()
+        .route("/console", get(home))
+        .route("/console/runs", get(runs::list))
+        .route("/console/runs/{thread}/{run}", get(runs::show))
+        .route("/console/runs/{thread}/{run}/cancel", post(runs::cancel))
+        .route("/console/runs/{thread}/{run}/events/{event}", get(runs::event))
+        .route("/console/inbox", get(inbox::list))
+        .route("/console/inbox/{thread}/{run}", post(inbox::answer))
+        .route("/console/chat", get(chat::new).post(chat::begin))
+        .route("/console/chat/{thread}", get(chat::show).post(chat::send))
+        .route("/console/live/runs", get(live::runs))
+        .route("/console/live/runs/{thread}/{run}", get(live::run))
+        .route("/console/live/inbox", get(live::inbox))
+        .route("/console/live/chat/{thread}", get(follow::chat))
+        .route("/console/logout", post(login::logout))
+        .route("/console/{*rest}", get(guard::nothing))
+        .layer(enter);
+    let outside = Router::new()
+        .route("/console/login", get(login::show).post(login::enter))
+        .route("/console/view", post(login::view))
+        .layer(greet);
+    inside
+        .merge(outside)
+        .route("/console/assets/{name}", get(reply::file))
+        .layer(middleware::from_fn(reply::protect))
+}
+
+/// `GET /console`: leads to the runs.
+async fn home() -> Response {
+    Redirect::to("/console/runs").into_response()
+}

@@ -1,0 +1,191 @@
+//! The cookies of the console.
+
+use std::time::{Duration, SystemTime};
+
+use agcore_console::{Language, Theme};
+use http::{HeaderMap, HeaderValue, header};
+
+/// The cookie with the token of a user.
+const SESSION: &str = "agcore_console_session";
+
+/// The cookie that belongs to the forms of a browser.
+const FORM: &str = "agcore_console_form";
+
+/// The cookie with the language and the colours.
+const VIEW: &str = "agcore_console_view";
+
+/// The time after which a user signs in again.
+const LIFETIME: Duration = Duration::from_secs(12 * 3600);
+
+/// The time by which a clock may have been wrong when the cookie was made.
+const TOLERANCE: Duration = Duration::from_secs(300);
+
+/// The time for which the language and the colours are kept.
+const VIEW_SECONDS: u64 = 365 * 24 * 3600;
+
+/// The cookies that a browser has sent.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Cookies {
+    /// The cookie of the session, as it is.
+    pub(super) session: Option<String>,
+    /// The value that belongs to the forms.
+    pub(super) form: Option<String>,
+    pub(super) language: Option<Language>,
+    pub(super) theme: Theme,
+}
+
+impl Cookies {
+    pub(super) fn of(headers: &HeaderMap) -> Self {
+        let mut cookies = Self::default();
+        let all = headers
+            .get_all(header::COOKIE)
+            .iter()
+            .filter_map(|value| value.to_str().ok());
+        for (name, value) in all
+            .flat_map(|all| all.split(';'))
+            .filter_map(|one| one.trim().split_once('='))
+        {
+            match name {
+                SESSION => cookies.session = Some(value.to_owned()),
+                FORM if is_form(value) => cookies.form = Some(value.to_owned()),
+                VIEW => {
+                    let (language, theme) = value.split_once('.').unwrap_or((value, ""));
+                    cookies.language = Language::from_code(language);
+                    cookies.theme = Theme::from_name(theme).unwrap_or_default();
+                }
+                _ => {}
+            }
+        }
+        cookies
+    }
+
+    /// Returns the token of the session, unless it is too old.
+    pub(super) fn token(&self, now: SystemTime) -> Option<String> {
+        let (issued, token) = self.session.as_ref()?.split_once('.')?;
+        let issued = SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(u64::from_str_radix(issued, 16).ok()?))?;
+        let is_fresh = match now.duration_since(issued) {
+            Ok(age) => age < LIFETIME,
+            Err(early) => early.duration() <= TOLERANCE,
+        };
+        if !is_fresh || !token.len().is_multiple_of(2) || !token.is_ascii() {
+            return None;
+        }
+        let bytes = (0..token.len())
+            .step_by(2)
+            .map(|at| u8::from_str_radix(&token[at..at + 2], 16));
+        String::from_utf8(bytes.collect::<Result<_, _>>().ok()?).ok()
+    }
+}
+
+/// Returns the cookie that signs a browser in.
+pub(super) fn sign_in(token: &str, now: SystemTime, is_secure: bool) -> HeaderValue {
+    let issued = now
+        .duration_since(SystemTime::UNIX_EPOCH)
+        .map_or(0, |since| since.as_secs());
+    let value = format!("{issued:x}.{}", hex(token.as_bytes()));
+    strict(SESSION, &value, LIFETIME.as_secs(), is_secure)
+}
+
+/// Returns the cookie that signs a browser out.
+pub(super) fn sign_out(is_secure: bool) -> HeaderValue {
+    strict(SESSION, "", 0, is_secure)
+}
+
+/// Returns the cookie for the forms of a browser.
+pub(super) fn form(value: &str, is_secure: bool) -> HeaderValue {
+    strict(FORM, value, LIFETIME.as_secs(), is_secure)
+}
+
+/// Returns the cookie with the language and the colours. It is not secret.
+pub(super) fn view(language: Language, theme: Theme) -> HeaderValue {
+    let (language, theme) = (language.code(), theme.name());
+    value(format!(
+        "{VIEW}={language}.{theme}; Path=/console; Max-Age={VIEW_SECONDS}; HttpOnly; SameSite=Lax"
+    ))
+}
+
+fn strict(name: &str, content: &str, seconds: u64, is_secure: bool) -> HeaderValue {
+    let secure = if is_secure { "; Secure" } else { "" };
+    value(format!(
+        "{name}={content}; Path=/console; Max-Age={seconds}; HttpOnly; SameSite=Strict{secure}"
+    ))
+}
+
+fn value(text: String) -> HeaderValue {
+    // Everything in it is ASCII.
+    HeaderValue::try_from(text).unwrap_or(HeaderValue::from_static(""))
+}
+
+fn is_form(value: &str) -> bool {
+    value.len() == 64 && value.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+pub(super) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut hex, byte| {
+        use std::fmt::Write as _;
+        // Writing to a string cannot fail.
+        let _ = write!(hex, "{byte:02x}");
+        hex
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(cookie: &HeaderValue) -> Cookies {
+        let text = cookie.to_str().unwrap().split(';').next().unwrap();
+        let mut headers = HeaderMap::new();
+        headers.append(
+            header::COOKIE,
+            HeaderValue::from_str(&format!("other=1; {text}")).unwrap(),
+        );
+        Cookies::of(&headers)
+    }
+
+    #[test]
+    fn a_session_ends_by_itself() {
+        let at = |seconds: u64| SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
+        let cookies = read(&sign_in("tökén;=\"", at(1_000_000), true));
+        for (now, is_valid) in [
+            (at(1_000_000), true),
+            (at(1_000_000 + 12 * 3600 - 1), true),
+            (at(1_000_000 + 12 * 3600), false),
+            (at(1_000_000 - 300), true),
+            (at(1_000_000 - 301), false),
+        ] {
+            assert_eq!(cookies.token(now).is_some(), is_valid, "{now:?}");
+        }
+        assert_eq!(cookies.token(at(1_000_000)).unwrap(), "tökén;=\"");
+        assert_eq!(read(&sign_out(false)).token(at(0)), None);
+    }
+
+    #[test]
+    fn broken_cookies_are_none() {
+        for broken in ["", ".", "zz.61", "1.6", "1.zz", "1.é", "ffffffffffffffff.61", "1.ff"] {
+            let mut headers = HeaderMap::new();
+            headers.insert(
+                header::COOKIE,
+                HeaderValue::from_bytes(format!("{SESSION}={broken}; {FORM}=short; {VIEW}=xx.yy").as_bytes()).unwrap(),
+            );
+            let cookies = Cookies::of(&headers);
+            assert_eq!(cookies.token(SystemTime::UNIX_EPOCH), None, "{broken}");
+            assert!(cookies.form.is_none() && cookies.language.is_none() && cookies.theme == Theme::System);
+        }
+    }
+
+    #[test]
+    fn cookies_are_for_the_console_of_this_site_only() {
+        for (cookie, is_secure) in [
+            (sign_in("a", SystemTime::UNIX_EPOCH, true), true),
+            (form(&"a".repeat(64), false), false),
+        ] {
+            let text = cookie.to_str().unwrap();
+            assert!(
+                text.contains("; Path=/console; ") && text.contains("; HttpOnly; SameSite=Strict"),
+                "{text}"
+            );
+            assert_eq!(text.ends_with("; Secure"), is_secure, "{text}");
+        }
+    }
+}

@@ -1,0 +1,6 @@
+//! The console: signing in, forms, pages and streams.
+
+mod browser;
+mod pages;
+mod security;
+mod streams;
