@@ -82,6 +82,9 @@ pub(crate) struct ServeArgs {
     /// Offer no tools to the model
     #[arg(long)]
     pub(crate) no_tools: bool,
+    /// Do not serve the console, pages for people at /console; by default they are served at addresses of this machine
+    #[arg(long)]
+    pub(crate) no_console: bool,
     /// Catalog with the prices of models; by default catalog.toml next to your user settings, if it exists
     #[arg(long, value_name = "FILE")]
     pub(crate) catalog: Option<PathBuf>,
@@ -146,6 +149,7 @@ impl From<WorkerArgs> for ServeArgs {
             cancel_unfinished: false,
             tools: args.tools,
             no_tools: false,
+            no_console: true,
             catalog: args.catalog,
             hand_over: false,
             role: Some(RoleName::Worker),

@@ -153,6 +153,7 @@ async fn serve(
         sharing.leases = Sessions::of_server_again().await?.map(|own| own.store() as _);
     }
     let (listen, probes, hands_over) = (config.listen, config.probes, config.hands_over);
+    let has_console = config.has_console;
     let is_worker = config
         .sharing
         .as_ref()
@@ -171,12 +172,19 @@ async fn serve(
     let listening = TcpListener::bind(listen).await;
     let listener = listening.map_err(|error| cannot_listen(listen, &error))?;
     let address = listener.local_addr().unwrap_or(listen);
-    writeln!(
-        io::stderr(),
-        "Serving agents at http://{address}; /docs describes the routes"
-    )
-    .map_err(|error| Failure::output(&error))?;
+    announce(address, has_console)?;
     server.serve(listener, stop).await.map_err(failure)
+}
+
+/// Prints where the agents and the console are.
+fn announce(address: SocketAddr, has_console: bool) -> Result<(), Failure> {
+    let mut text = format!("Serving agents at http://{address}; /docs describes the routes\n");
+    if has_console {
+        text.push_str(&format!("The console is at http://{address}/console\n"));
+    }
+    io::stderr()
+        .write_all(text.as_bytes())
+        .map_err(|error| Failure::output(&error))
 }
 
 /// Executes runs, and answers those who supervise the worker if there is an address for that.
@@ -280,6 +288,9 @@ fn server(
         if let Some(store) = sessions.user_data() {
             builder = builder.with_file_retention(config.retention.files, store);
         }
+    }
+    if config.has_console {
+        builder = builder.with_console();
     }
     if !config.proxies.is_empty() {
         builder = builder.with_authenticator(Arc::new(TrustedProxy::new(config.proxies)));

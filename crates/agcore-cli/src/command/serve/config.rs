@@ -51,6 +51,8 @@ pub(super) struct ServeConfig {
     /// Whether clients must prove who they are, so that there may be several users.
     pub(super) has_credentials: bool,
     pub(super) offers_tools: bool,
+    /// Whether there are pages for people.
+    pub(super) has_console: bool,
     /// The pause after which the server looks for a new version of the stored catalog, if it uses that.
     pub(super) stored_catalog: Option<Duration>,
     pub(super) profiles: bool,
@@ -115,6 +117,7 @@ impl ServeConfig {
             profiles: table.profiles == Some(true),
             hands_over: args.hand_over,
             has_credentials,
+            has_console: !args.no_console && listen.ip().to_canonical().is_loopback(),
             offers_tools: !args.no_tools && (args.tools || wants_tools),
         }
     }
