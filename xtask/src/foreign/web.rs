@@ -1,6 +1,6 @@
-//! `web-clients`: the pages of `examples/web` in Chromium, used as by a person, with `agcore serve` behind them.
+//! `web-clients`: the pages of `examples/web` and the console in Chromium, used as by a person, with `agcore serve` behind them.
 //!
-//! `scripts/web/drive.cjs` types and clicks, and takes screenshots. The packages of the pages and of the driver are installed into the
+//! `scripts/web/drive.cjs` and `console.cjs` type and click, and take screenshots. The packages of the pages and of the driver are installed into the
 //! target folder, beside copies of the pages. Chromium is that of the system. The vendor of the server is the mock server.
 
 use std::net::TcpListener;
@@ -64,6 +64,7 @@ pub(crate) fn run(workspace: &Workspace) -> anyhow::Result<bool> {
     for page in PAGES {
         all_succeed &= folders.visit(&workspace.target, browser, page)?;
     }
+    all_succeed &= folders.console(&workspace.target, browser)?;
     Ok(all_succeed)
 }
 
@@ -120,6 +121,21 @@ impl Folders {
             .arg(self.target.join("driver"));
         driver.args([browser, page.name]).arg(self.target.join(page.folder));
         driver.args([&server.url, &port]).arg(self.target.join("screenshots"));
+        let works = process::succeeds(&mut driver)?;
+        Ok(server.has_played_the_script()? && works)
+    }
+}
+
+impl Folders {
+    /// Uses the console of a server. Returns whether it works.
+    fn console(&self, target: &Path, browser: &str) -> anyhow::Result<bool> {
+        let script = self.scripts.join("console-model.json").display().to_string();
+        let server = Served::start(target, &["--script", &script], &[], "")?;
+        let mut driver = Command::new("node");
+        driver
+            .arg(self.scripts.join("console.cjs"))
+            .arg(self.target.join("driver"));
+        driver.args([browser, &server.url]).arg(self.target.join("screenshots"));
         let works = process::succeeds(&mut driver)?;
         Ok(server.has_played_the_script()? && works)
     }
