@@ -2,6 +2,7 @@
 // Everything that it puts into the page was made by the server, which escapes what others have written.
 
 const RETRIES = 12;
+const BACKGROUND = 60_000;
 const policy = globalThis.trustedTypes?.createPolicy("agcore-fragments", { createHTML: (html) => html });
 
 function parse(html) {
@@ -15,8 +16,11 @@ function remember(element) {
   const fields = [...element.querySelectorAll("input[id], textarea[id]")].map((field) => [field.id, field.value]);
   const open = [...element.querySelectorAll("details[open]")].map((details) => path(details, element));
   const focused = element.contains(document.activeElement) ? document.activeElement : undefined;
-  const place = focused && { id: focused.id, href: focused.getAttribute("href"), path: path(focused, element), at: focused.selectionStart };
-  return { fields, open, place };
+  // What has the focus belongs to an entry: a key must not reach another one that takes its place.
+  const owner = focused?.closest("[data-item][id]")?.id;
+  const place = focused && { id: focused.id, href: focused.getAttribute("href"), owner, path: path(focused, document.getElementById(owner) ?? element), at: focused.selectionStart };
+  const current = element.querySelector("[data-item].current")?.id;
+  return { fields, open, place, current };
 }
 
 function path(node, root) {
@@ -27,7 +31,7 @@ function path(node, root) {
 
 const follow = (root, steps) => steps.reduce((node, step) => node?.children[step], root);
 
-function restore(element, { fields, open, place }) {
+function restore(element, { fields, open, place, current }) {
   for (const [id, value] of fields) {
     const field = document.getElementById(id);
     if (field && element.contains(field)) field.value = value;
@@ -36,9 +40,13 @@ function restore(element, { fields, open, place }) {
     const details = follow(element, steps);
     if (details?.tagName === "DETAILS") details.open = true;
   }
+  const marked = current && document.getElementById(current);
+  if (marked) marked.classList.add("current");
   if (!place) return;
+  const root = place.owner ? document.getElementById(place.owner) : element;
+  if (!root) return;
   const by = place.id ? document.getElementById(place.id) : place.href && element.querySelector(`[href="${CSS.escape(place.href)}"]`);
-  const focused = by || follow(element, place.path);
+  const focused = by || follow(root, place.path);
   focused?.focus({ preventScroll: true });
   if (place.at !== undefined && place.at !== null && focused?.setSelectionRange) focused.setSelectionRange(place.at, place.at);
 }
@@ -83,7 +91,8 @@ const words = document.body.dataset;
 // Follows the stream of the page. The browser sends the id of the last fragment itself when it reconnects; if it gives up, the
 // stream is opened again after it.
 function follow_stream(url) {
-  let tries = 0, last = "";
+  let tries = 0, last = "", isOver = false, source;
+  const reopen = () => { if (!isOver && (!source || source.readyState === EventSource.CLOSED)) source = open(); };
   function open() {
     const address = new URL(url, location.href);
     if (last) address.searchParams.set("last", last);
@@ -96,7 +105,7 @@ function follow_stream(url) {
     on("element", replace);
     on("text", (data) => append(JSON.parse(data)));
     on("remove", (id) => document.getElementById(id)?.remove());
-    on("end", () => { source.close(); show("ended", words.ended); });
+    on("end", () => { isOver = true; source.close(); show("ended", words.ended); });
     source.onerror = () => {
       tries += 1;
       if (tries > RETRIES) {
@@ -104,11 +113,19 @@ function follow_stream(url) {
         return show("lost", words.disconnected);
       }
       show("waiting", words.reconnecting.replace("{n}", tries).replace("{all}", RETRIES));
-      if (source.readyState === EventSource.CLOSED) setTimeout(open, Math.min(500 * tries, 5000));
+      if (source.readyState === EventSource.CLOSED) setTimeout(reopen, Math.min(500 * tries, 5000));
     };
     addEventListener("pagehide", () => source.close(), { once: true });
+    return source;
   }
-  open();
+  // Browsers open few connections to a server: a page that has been in the background for a while gives its own back.
+  let timer;
+  document.addEventListener("visibilitychange", () => {
+    clearTimeout(timer);
+    if (document.hidden) timer = setTimeout(() => source.close(), BACKGROUND);
+    else reopen();
+  });
+  reopen();
 }
 
 // Links that change only a part of the page: the part is taken from the page that they lead to.

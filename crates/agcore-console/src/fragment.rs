@@ -2,13 +2,15 @@
 
 use serde_json::json;
 
+use crate::visible::visible_lines;
+
 /// A change of a page that is open.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fragment {
     /// An element, which takes the place of the one with the same id. If there is none, it is added to the one whose id its
     /// attribute `data-into` names.
     Element(String),
-    /// More text for the element with an id.
+    /// More text for the element with an id. Characters that hide or change others are written as their numbers.
     Text(String, String),
     /// The element with an id goes away.
     Remove(String),
@@ -28,7 +30,10 @@ impl Fragment {
     pub fn to_event(&self, id: &str) -> String {
         let (name, data) = match self {
             Self::Element(html) => ("element", html.clone()),
-            Self::Text(element, text) => ("text", json!({"id": element, "text": text}).to_string()),
+            Self::Text(element, text) => {
+                let text = visible_lines(text);
+                ("text", json!({"id": element, "text": text}).to_string())
+            }
             Self::Remove(element) => ("remove", element.clone()),
             Self::End => ("end", String::new()),
         };
@@ -65,6 +70,8 @@ mod tests {
                 "{event}"
             );
         }
+        let event = Fragment::Text("x".to_owned(), "a\u{202e}\n\tb".to_owned()).to_event("1");
+        assert!(event.contains(r"a⟨U+202E⟩\n\tb"), "{event}");
         assert_eq!(Fragment::End.to_event("9"), "id: 9\nevent: end\ndata: \n\n");
     }
 }

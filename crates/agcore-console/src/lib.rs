@@ -60,7 +60,7 @@ pub const HEADERS: &[(&str, &str)] = &[
     (
         "content-security-policy",
         "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; form-action 'self'; \
-         frame-ancestors 'none'; require-trusted-types-for 'script'",
+         frame-ancestors 'none'; base-uri 'none'; require-trusted-types-for 'script'; trusted-types agcore-fragments",
     ),
     ("x-frame-options", "DENY"),
     ("referrer-policy", "same-origin"),

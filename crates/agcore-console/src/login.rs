@@ -16,6 +16,8 @@ pub enum LoginError {
     Administrator,
     /// It cannot be checked at the moment.
     Unavailable,
+    /// Browsers do not keep it.
+    TooLong,
 }
 
 /// Returns the page on which people enter their token. `back` is the page that they have asked for.
@@ -25,6 +27,7 @@ pub fn login_page(shell: &Shell, back: &str, error: Option<LoginError>) -> Strin
         LoginError::Invalid => texts.login_wrong,
         LoginError::Administrator => texts.login_administrator,
         LoginError::Unavailable => texts.login_unavailable,
+        LoginError::TooLong => texts.login_too_long,
     });
     let fields = html! {
         input type="hidden" name="back" value=(back);

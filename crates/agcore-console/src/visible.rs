@@ -19,12 +19,16 @@ pub(crate) fn visible(text: &str) -> Markup {
     }
 }
 
-/// Returns the same as a plain text, for attributes and titles.
+/// Returns the same as a plain text of one line, for attributes and titles.
 pub(crate) fn visible_text(text: &str) -> String {
+    visible_lines(&text.replace(['\n', '\t'], " "))
+}
+
+/// Returns the same as a plain text.
+pub(crate) fn visible_lines(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for char in text.chars() {
         match char {
-            '\n' | '\t' => shown.push(' '),
             char if is_hidden(char) => {
                 shown.push('⟨');
                 shown.push_str(&number_of(char));

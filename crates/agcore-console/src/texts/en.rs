@@ -36,6 +36,7 @@ pub(super) const TEXTS: Texts = Texts {
     login_button: "Sign in",
     login_wrong: "The token is wrong, expired or revoked. Enter another one.",
     login_administrator: "This is the token of an administrator, who has no access to what belongs to users. Enter the token of a user.",
+    login_too_long: "Browsers do not keep a token of this length. Ask for one with fewer claims.",
     login_unavailable: "The token cannot be checked at the moment. Try again in a minute.",
     login_command: "The operator of the server creates a token with:",
     not_found_title: "Nothing here",

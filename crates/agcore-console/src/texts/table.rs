@@ -22,7 +22,7 @@ texts! {
 skip_to_content, chat, inbox, runs, settings, language, theme, theme_system, theme_light, theme_dark, sign_out,
 signed_in_as, local_user, copy, copied, keys_help, keys_title, keys_move, keys_open, keys_search, keys_go,
 keys_answer, keys_close, live, reconnecting, disconnected, ended,
-login_title, login_intro, login_label, login_button, login_wrong, login_administrator, login_unavailable, login_command,
+login_title, login_intro, login_label, login_button, login_wrong, login_administrator, login_too_long, login_unavailable, login_command,
 not_found_title, not_found_text, problem_title, problem_back, expired_title, expired_text, forbidden_title,
 forbidden_text,
 runs_title, runs_empty, runs_empty_next, runs_none_match, clear_filter, filter, any_status, any_agent, status, agent, model,

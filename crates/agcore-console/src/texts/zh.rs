@@ -36,6 +36,7 @@ pub(super) const TEXTS: Texts = Texts {
     login_button: "登录",
     login_wrong: "令牌错误、已过期或已撤销，请输入其他令牌。",
     login_administrator: "这是管理员的令牌，无法访问用户的内容。请输入用户的令牌。",
+    login_too_long: "令牌太长，浏览器无法保存。请申请一个声明更少的令牌。",
     login_unavailable: "目前无法验证令牌，请稍后再试。",
     login_command: "服务器的运维人员用以下命令创建令牌：",
     not_found_title: "没有内容",

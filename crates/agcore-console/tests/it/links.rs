@@ -117,6 +117,6 @@ fn the_policy_allows_nothing_from_elsewhere() {
     assert_eq!(
         policy,
         "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; form-action 'self'; \
-         frame-ancestors 'none'; require-trusted-types-for 'script'"
+         frame-ancestors 'none'; base-uri 'none'; require-trusted-types-for 'script'; trusted-types agcore-fragments"
     );
 }

@@ -20,6 +20,12 @@ const LIFETIME: Duration = Duration::from_secs(12 * 3600);
 /// The time by which a clock may have been wrong when the cookie was made.
 const TOLERANCE: Duration = Duration::from_secs(300);
 
+/// The largest cookie that browsers keep, with its name.
+const MAX_BYTES: usize = 4096;
+
+/// Precedes a token that is in the cookie as it is.
+const PLAIN: char = '~';
+
 /// The time for which the language and the colours are kept.
 const VIEW_SECONDS: u64 = 365 * 24 * 3600;
 
@@ -67,7 +73,13 @@ impl Cookies {
             Ok(age) => age < LIFETIME,
             Err(early) => early.duration() <= TOLERANCE,
         };
-        if !is_fresh || !token.len().is_multiple_of(2) || !token.is_ascii() {
+        if !is_fresh || !token.is_ascii() {
+            return None;
+        }
+        if let Some(plain) = token.strip_prefix(PLAIN) {
+            return Some(plain.to_owned());
+        }
+        if !token.len().is_multiple_of(2) {
             return None;
         }
         let bytes = (0..token.len())
@@ -77,13 +89,19 @@ impl Cookies {
     }
 }
 
-/// Returns the cookie that signs a browser in.
-pub(super) fn sign_in(token: &str, now: SystemTime, is_secure: bool) -> HeaderValue {
+/// Returns the cookie that signs a browser in; `None` if browsers do not keep one as long as the token.
+pub(super) fn sign_in(token: &str, now: SystemTime, is_secure: bool) -> Option<HeaderValue> {
     let issued = now
         .duration_since(SystemTime::UNIX_EPOCH)
         .map_or(0, |since| since.as_secs());
-    let value = format!("{issued:x}.{}", hex(token.as_bytes()));
-    strict(SESSION, &value, LIFETIME.as_secs(), is_secure)
+    // Tokens consist of such characters: as hexadecimal digits, long ones would not fit.
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~+/=".contains(&byte);
+    let value = match token.bytes().all(is_plain) {
+        true => format!("{issued:x}.{PLAIN}{token}"),
+        false => format!("{issued:x}.{}", hex(token.as_bytes())),
+    };
+    let fits = SESSION.len() + value.len() <= MAX_BYTES;
+    fits.then(|| strict(SESSION, &value, LIFETIME.as_secs(), is_secure))
 }
 
 /// Returns the cookie that signs a browser out.
@@ -146,7 +164,7 @@ mod tests {
     #[test]
     fn a_session_ends_by_itself() {
         let at = |seconds: u64| SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
-        let cookies = read(&sign_in("tökén;=\"", at(1_000_000), true));
+        let cookies = read(&sign_in("tökén;=\"", at(1_000_000), true).unwrap());
         for (now, is_valid) in [
             (at(1_000_000), true),
             (at(1_000_000 + 12 * 3600 - 1), true),
@@ -158,6 +176,16 @@ mod tests {
         }
         assert_eq!(cookies.token(at(1_000_000)).unwrap(), "tökén;=\"");
         assert_eq!(read(&sign_out(false)).token(at(0)), None);
+    }
+
+    #[test]
+    fn long_tokens_fit_until_browsers_would_drop_them() {
+        let now = SystemTime::UNIX_EPOCH;
+        let token = "eyJhbGciOiJFZERTQSJ9.x-_".repeat(160);
+        let cookie = sign_in(&token, now, true).unwrap();
+        assert_eq!(read(&cookie).token(now).unwrap(), token);
+        assert_eq!(sign_in(&"x".repeat(5000), now, true), None);
+        assert_eq!(sign_in(&"é".repeat(1100), now, true), None);
     }
 
     #[test]
@@ -177,7 +205,7 @@ mod tests {
     #[test]
     fn cookies_are_for_the_console_of_this_site_only() {
         for (cookie, is_secure) in [
-            (sign_in("a", SystemTime::UNIX_EPOCH, true), true),
+            (sign_in("a", SystemTime::UNIX_EPOCH, true).unwrap(), true),
             (form(&"a".repeat(64), false), false),
         ] {
             let text = cookie.to_str().unwrap();

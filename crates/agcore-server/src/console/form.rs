@@ -7,6 +7,9 @@ use http_body_util::BodyExt as _;
 use super::visitor::Visit;
 use crate::{problem::Problem, routes::is_same_origin, service::App};
 
+/// The largest number of fields that are read: more than any form has.
+const MAX_FIELDS: usize = 64;
+
 /// A form that a browser has sent from a page of the console.
 #[derive(Debug)]
 pub(super) struct Form(Vec<(String, String)>);
@@ -61,6 +64,7 @@ impl Form {
         let fields = url::form_urlencoded::parse(&read);
         Ok(Self(
             fields
+                .take(MAX_FIELDS)
                 .map(|(name, value)| (name.into_owned(), value.into_owned()))
                 .collect(),
         ))

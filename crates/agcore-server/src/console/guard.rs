@@ -30,6 +30,9 @@ use crate::{
 /// Lets users in, and leads others to the page on which they sign in.
 pub(super) async fn enter(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
     let (mut parts, body) = request.into_parts();
+    if is_foreign_stream(&parts) {
+        return StatusCode::FORBIDDEN.into_response();
+    }
     let (visit, is_new) = match visit(&parts) {
         Ok(visit) => visit,
         Err(problem) => return problem.into_response(),
@@ -50,6 +53,12 @@ pub(super) async fn enter(State(app): State<Arc<App>>, request: Request, next: N
     parts.extensions.insert(visitor);
     let response = next.run(Request::from_parts(parts, body)).await;
     with_form_cookie(response, &visit, is_new)
+}
+
+/// Returns whether another web page opens a stream. It could not read it, but would use up the streams of a user.
+fn is_foreign_stream(parts: &Parts) -> bool {
+    let site = parts.headers.get("sec-fetch-site");
+    parts.uri.path().starts_with("/console/live/") && site.is_some_and(|site| site == "cross-site")
 }
 
 /// Prepares pages that everybody sees.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use agcore_console::{Language, Problem as Reason, Theme, login_page, problem_page};
+use agcore_console::{Language, LoginError, Problem as Reason, Theme, login_page, problem_page};
 use axum::{
     Extension,
     body::Body,
@@ -61,9 +61,13 @@ pub(super) async fn enter(
         let html = login_page(&visit.shell(now), own(form.get("back")), Some(error));
         return page_with(StatusCode::UNAUTHORIZED, html);
     }
+    let Some(cookie) = cookies::sign_in(token, now, visit.is_secure) else {
+        let html = login_page(&visit.shell(now), own(form.get("back")), Some(LoginError::TooLong));
+        return page_with(StatusCode::UNAUTHORIZED, html);
+    };
     let mut response = see(form.get("back"));
     let headers = response.headers_mut();
-    headers.append(header::SET_COOKIE, cookies::sign_in(token, now, visit.is_secure));
+    headers.append(header::SET_COOKIE, cookie);
     // Forms of before belong to the user before.
     if let Ok(secret) = new_secret() {
         headers.append(header::SET_COOKIE, cookies::form(&secret, visit.is_secure));

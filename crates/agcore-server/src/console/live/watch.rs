@@ -15,8 +15,11 @@ use crate::{
     service::{App, StreamPermit},
 };
 
-/// The pause between two looks.
-const PAUSE: Duration = Duration::from_secs(2);
+/// The pause between two looks: after a change, and the longest. It doubles while nothing changes.
+const PAUSES: (Duration, Duration) = (Duration::from_secs(2), Duration::from_secs(8));
+
+/// The time after which a stream ends. The browser opens another one, and the credentials are checked again.
+const LIFETIME: Duration = Duration::from_secs(5 * 60);
 
 /// A state at a moment.
 pub(super) struct Watched {
@@ -55,6 +58,9 @@ struct State<L> {
     is_first: bool,
     /// The time since the last event.
     quiet: Duration,
+    /// The time since the beginning.
+    age: Duration,
+    pause: Duration,
     _permit: StreamPermit,
 }
 
@@ -76,6 +82,8 @@ pub(super) fn watch(
         is_over: false,
         is_first: true,
         quiet: Duration::ZERO,
+        age: Duration::ZERO,
+        pause: PAUSES.0,
         _permit: permit,
     };
     stream::unfold(state, |mut state| async move {
@@ -95,15 +103,23 @@ impl<L: Fn(Arc<App>, Visitor) -> Look> State<L> {
                 return None;
             }
             let is_first = std::mem::take(&mut self.is_first);
-            // What cannot be read now is tried again: the browser keeps what it has.
-            let Ok(watched) = (self.look)(Arc::clone(&self.app), self.visitor.clone()).await else {
-                return Some(self.comment());
+            let watched = match (self.look)(Arc::clone(&self.app), self.visitor.clone()).await {
+                Ok(watched) => watched,
+                // It was erased.
+                Err(problem) if problem.is_unknown() => {
+                    self.is_over = true;
+                    return Some(Fragment::End.to_event("erased"));
+                }
+                // What cannot be read now is tried again: the browser keeps what it has.
+                Err(_) => return Some(self.comment()),
             };
             let events = self.events(&watched);
             if !events.is_empty() {
                 self.quiet = Duration::ZERO;
+                self.pause = PAUSES.0;
                 return Some(events);
             }
+            self.pause = (self.pause * 2).min(PAUSES.1);
             if is_first || self.quiet >= self.app.service.limits.keep_alive {
                 return Some(self.comment());
             }
@@ -137,12 +153,16 @@ impl<L: Fn(Arc<App>, Visitor) -> Look> State<L> {
 
     /// Waits for the next look. Returns whether there is one: a server that stops ends its streams.
     async fn wait(&mut self) -> bool {
+        if self.age >= LIFETIME {
+            return false;
+        }
         let service = &self.app.service;
         tokio::select! {
             biased;
             () = service.stopping.cancelled() => false,
-            () = service.clock.sleep(PAUSE) => {
-                self.quiet += PAUSE;
+            () = service.clock.sleep(self.pause) => {
+                self.quiet += self.pause;
+                self.age += self.pause;
                 true
             }
         }

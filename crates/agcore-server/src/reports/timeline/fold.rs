@@ -64,7 +64,12 @@ impl Fold {
     pub(super) fn push(&mut self, item: &LogItem, stored_at: i64) {
         let event = match &item.event {
             LogEvent::Agui(event) => event,
-            LogEvent::Restarted => return self.note("restarted", stored_at, item.seq),
+            LogEvent::Restarted => {
+                // An administrator has restarted a run that had failed.
+                self.error = None;
+                self.spans[0].note = None;
+                return self.note("restarted", stored_at, item.seq);
+            }
             LogEvent::Unknown => return self.note("unknown event", stored_at, item.seq),
             LogEvent::Source { .. } => return self.spans[0].add(item.seq),
         };

@@ -166,7 +166,8 @@ async fn forms_of_other_pages_do_nothing() {
     let token = form_token(&browser.get("/console/runs").await.text).unwrap();
     let own = format!("http://{}", server.address);
     let valid = [("form_token", token.as_str())];
-    let cases: [(&[(&str, &str)], &[(&str, &str)], &str); 7] = [
+    type Pairs<'a> = &'a [(&'a str, &'a str)];
+    let cases: [(Pairs<'_>, Pairs<'_>, &str); 7] = [
         (&valid, &[("origin", "https://evil.example")], "another site"),
         (
             &valid,

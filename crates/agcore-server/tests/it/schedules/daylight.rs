@@ -66,8 +66,8 @@ async fn notice(servers: &[Running], schedule: &str) {
 /// The longest time for what happens within moments. Only a bug exceeds it.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// Returns the newest occurrence, once it is of this time. Meanwhile the clock goes on: processes rest between two looks at the
-/// schedules, and one that was busy when they were to look at them rests first.
+/// Returns the newest occurrence, once it is of this time. Meanwhile the clock continues: processes rest after they have read
+/// the schedules, and one that was busy when it should have read them again rests first.
 async fn newest(server: &Running, schedule: &str, (times, time): (&Times, i64)) -> Value {
     let found = async {
         loop {
