@@ -178,10 +178,13 @@ async fn serve(
 
 /// Prints where the agents and the console are.
 fn announce(address: SocketAddr, has_console: bool) -> Result<(), Failure> {
-    let mut text = format!("Serving agents at http://{address}; /docs describes the routes\n");
-    if has_console {
-        text.push_str(&format!("The console is at http://{address}/console\n"));
-    }
+    // One line: all others may have to be JSON.
+    let console = if has_console {
+        ", /console shows runs and chats"
+    } else {
+        ""
+    };
+    let text = format!("Serving agents at http://{address}; /docs describes the routes{console}\n");
     io::stderr()
         .write_all(text.as_bytes())
         .map_err(|error| Failure::output(&error))

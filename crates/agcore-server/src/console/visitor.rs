@@ -91,12 +91,12 @@ impl Visitor {
     /// # Errors
     /// When the store fails.
     pub(super) async fn shell(&self, app: &App) -> Result<Shell, Problem> {
-        let (questions, more) = app.service.own_questions(&self.actor, None, MAX_COUNT).await?;
+        let questions = app.service.count_questions(&self.actor, MAX_COUNT).await?;
         Ok(Shell {
             is_inside: true,
             user: self.has_users.then(|| self.name()),
             can_sign_out: self.can_sign_out,
-            questions: (questions.len(), more.is_some()),
+            questions,
             ..self.visit.shell(app.service.clock.now())
         })
     }

@@ -14,7 +14,6 @@ use serde_json::Value;
 use crate::{
     log::{LogEvent, LogItem},
     problem::Problem,
-    run::RunInput,
     service::{OwnedThread, Service},
 };
 
@@ -130,8 +129,12 @@ impl RunReport {
         messages: &[Arc<StoredMessage>],
         error: Option<(String, String)>,
     ) -> Self {
-        let input = run.input.as_ref();
-        let input = input.and_then(|input| serde_json::from_value::<RunInput>(input.clone()).ok());
+        // Only this member: the messages in an input may be large.
+        let agent = run
+            .input
+            .as_ref()
+            .and_then(|input| input["agent"].as_str())
+            .map(str::to_owned);
         let (mut totals, mut models) = (CostTotals::default(), Vec::new());
         for entry in messages.iter().flat_map(|message| CostEntry::of(message)) {
             totals.add(&entry);
@@ -143,7 +146,7 @@ impl RunReport {
         Self {
             thread: own.session().id.clone(),
             title: own.session().title.clone(),
-            agent: input.map(|input| input.agent).unwrap_or_default(),
+            agent: agent.unwrap_or_default(),
             run,
             models,
             totals,

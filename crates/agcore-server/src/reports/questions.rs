@@ -13,6 +13,19 @@ pub(crate) struct ListedQuestion {
 }
 
 impl Service {
+    /// Returns the number of open questions of an actor, and whether there are more than the limit.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub(crate) async fn count_questions(&self, actor: &Actor, limit: u64) -> Result<(usize, bool), Problem> {
+        let filter = ApprovalFilter::owned_by(actor.clone())
+            .with_status(ApprovalStatus::Open)
+            .with_limit(limit + 1);
+        let found = self.listed_approvals(&filter).await?.len();
+        let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+        Ok((found.min(limit), found > limit))
+    }
+
     /// Returns a page of the open questions of an actor over all threads, the oldest first, and the place at which the next page
     /// begins.
     ///

@@ -298,9 +298,11 @@ impl Fold {
                 span.finish(status, end);
             }
         }
+        let is_scope = |place: &usize| matches!(self.spans[*place].kind, SpanKind::Step | SpanKind::Subagent);
+        let scopes: Vec<usize> = (0..self.spans.len()).filter(is_scope).collect();
         for place in 1..self.spans.len() {
             if self.spans[place].parent.is_none() {
-                self.spans[place].parent = Some(self.container_of(place));
+                self.spans[place].parent = Some(self.container_of(place, &scopes));
             }
         }
         in_order(self.spans)
@@ -322,15 +324,17 @@ impl Fold {
     }
 
     /// Returns the step or sub-agent that contains the end of a span.
-    fn container_of(&self, place: usize) -> usize {
+    fn container_of(&self, place: usize, scopes: &[usize]) -> usize {
         let at = self.spans[place].end.unwrap_or(self.spans[place].start);
-        let contains = |span: &&(usize, &Span)| {
-            let is_scope = matches!(span.1.kind, SpanKind::Step | SpanKind::Subagent);
-            is_scope && span.1.start <= at && span.1.end.is_none_or(|end| at <= end + TOLERANCE / 10)
+        let contains = |scope: &&usize| {
+            let scope = &self.spans[**scope];
+            scope.start <= at && scope.end.is_none_or(|end| at <= end + TOLERANCE / 10)
         };
-        let all: Vec<(usize, &Span)> = self.spans.iter().enumerate().collect();
-        let found = all.iter().filter(contains).max_by_key(|(_, span)| span.start);
-        found.map_or(0, |(place, _)| *place)
+        let found = scopes
+            .iter()
+            .filter(contains)
+            .max_by_key(|scope| self.spans[**scope].start);
+        found.map_or(0, |scope| *scope)
     }
 
     fn parent_of(&self, event: &AguiEvent) -> usize {
