@@ -1,7 +1,8 @@
 """Runs conversations with a server by the models of the Python package, which has no client of its own.
 
-Usage: python clients.py LINE URL, with a Python that has the package. LINE is `1` or `0`. The server is `agcore serve`, whose
-model plays `model.json`, in the order of the runs below.
+Usage: python clients.py LINE URL [after], with a Python that has the package. LINE is `1` or `0`. The server is `agcore serve`, whose
+model plays `model.json`, in the order of the runs below. After the last of them, the server is killed and started again, and `after`
+sends the result of its call.
 """
 
 import json
@@ -11,9 +12,9 @@ import urllib.request
 from ag_ui.core import Event, RunAgentInput
 from pydantic import TypeAdapter
 
-LINE, URL = sys.argv[1:]
+LINE, URL, *PHASE = sys.argv[1:]
 ADAPTER = TypeAdapter(Event)
-RUNS = 0
+RUNS = 100 if PHASE else 0
 
 
 def post(path, body, headers=None):
@@ -23,18 +24,18 @@ def post(path, body, headers=None):
     return urllib.request.urlopen(urllib.request.Request(URL + path, data, headers))
 
 
-def run(thread, text, resume=None, on_event=lambda event, run: None, messages=None, tools=()):
+def run(thread, text, resume=None, on_event=lambda event, run: None, messages=None, tools=(), path="run", **more):
     """Runs the agent and returns the events, parsed by the models."""
     global RUNS
     RUNS += 1
     name = f"run_py{LINE}_{RUNS}"
     messages = messages or ([{"id": f"user_{name}", "role": "user", "content": text}] if text else [])
     members = {"threadId": f"{thread}_py{LINE}", "runId": name, "state": {}, "messages": messages, "context": []}
-    members |= {"tools": list(tools)}
+    members |= {"tools": list(tools)} | more
     members |= {"forwardedProps": {}} | ({"resume": resume} if resume else {}) | ({"protocolVersion": "1.0"} if LINE == "1" else {})
     body = RunAgentInput.model_validate(members).model_dump(mode="json", by_alias=True, exclude_none=True)
     events = []
-    with post("/api/v1/agent/run", body) as answer:
+    with post(f"/api/v1/agent/{path}", body) as answer:
         for line in answer:
             if line.startswith(b"data: "):
                 events.append(ADAPTER.validate_json(line[6:]))
@@ -61,9 +62,12 @@ def approval(thread, approved, expected, answer):
     assert text(events) == answer, text(events)
 
 
+SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
+TOOLS = [{"name": "show_map", "description": "Shows a map.", "parameters": SCHEMA}]
+
+
 def front_end_tool():
-    schema = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
-    tools = [{"name": "show_map", "description": "Shows a map.", "parameters": schema}]
+    tools = TOOLS
     events = run("map", "Show me Rome.", tools=tools)
     (call,) = [event for event in events if event.type == "TOOL_CALL_START"]
     assert call.tool_call_name == "show_map" and events[-1].type == "RUN_FINISHED", events
@@ -79,7 +83,46 @@ def cancel(event, name):
             assert answer.status == 200
 
 
+def shared_state():
+    context = [{"description": "The time of the user", "value": "noon"}]
+    # Long enough that a change is sent as a patch, which is shorter.
+    events = run("list", "Add milk.", state={"items": ["tea"], "note": "For Sunday. " * 50}, context=context)
+    (delta,) = [event for event in events if event.type == "STATE_DELTA"]
+    assert [step["op"] if isinstance(step, dict) else step.op for step in delta.delta] == ["add"], delta
+    assert text(events) == "I have added milk.", events
+
+
+DOT = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg=="
+
+
+def image_and_branch():
+    image = {"type": "binary", "mimeType": "image/png", "data": DOT}
+    if LINE == "1":
+        image = {"type": "image", "source": {"type": "data", "value": DOT, "mimeType": "image/png"}}
+    content = [{"type": "text", "text": "Which color is it?"}, image]
+    assert text(run("dot", None, messages=[{"id": "dot", "role": "user", "content": content}])) == "It is a red dot."
+    thread = f"/api/v1/agent/sessions/dot_py{LINE}/branches"
+    with post(thread, {"threadId": f"blue_py{LINE}"}) as answer:
+        assert json.load(answer)["threadId"] == f"blue_py{LINE}"
+    assert text(run("blue", "Say it is blue.")) == "In the branch it is a blue dot."
+
+
+def before_the_kill():
+    (call,) = [event for event in run("late", "Show me Lima.", tools=TOOLS) if event.type == "TOOL_CALL_START"]
+    assert call.tool_call_name == "show_map", call
+
+
+def after_the_kill():
+    (shown,) = [event for event in run("late", None, path="connect") if event.type == "MESSAGES_SNAPSHOT"]
+    (call,) = shown.messages[-1].tool_calls
+    shown = {"id": "late", "role": "tool", "toolCallId": call.id, "content": "shown"}
+    assert text(run("late", None, messages=[shown], tools=TOOLS)) == "The map was shown after all."
+    print(f"PyPI {LINE}.x: a result after the server was killed and started again")
+
+
 def main():
+    if PHASE == ["after"]:
+        return after_the_kill()
     events = run("talk", "How is the weather?")
     assert (result(events), text(events)) == ("21", "It has 21 degrees."), events
     assert text(run("talk", "What did I ask?")) == "You asked about the weather."
@@ -89,7 +132,13 @@ def main():
     end = run("cancel", "Think.", on_event=cancel)[-1]
     assert end.type == "RUN_FINISHED" and end.outcome.type == "cancelled" if LINE == "1" else end.code == "RUN_CANCELED", end
     assert text(run("cancel", "Are you back?")) == "I am back."
-    print(f"PyPI {LINE}.x: {RUNS} runs: a conversation with a tool, an approval, a denial, a tool of the front end and a cancel")
+    shared_state()
+    image_and_branch()
+    before_the_kill()
+    print(
+        f"PyPI {LINE}.x: {RUNS} runs: a conversation with a tool, an approval, a denial, a tool of the front end, a cancel, a shared "
+        "state, context, an image and a branch"
+    )
 
 
 main()

@@ -69,14 +69,23 @@ pub(crate) fn clients(workspace: &Workspace) -> anyhow::Result<bool> {
         node.arg(scripts.join("clients.cjs")).arg(line.npm_folder(&folder));
         let mut python = Command::new(line.python(&folder));
         python.arg("-B").arg(scripts.join("clients.py"));
-        for mut client in [node, python] {
-            let server = Served::start(&workspace.target, &["--script", &script], &[], "")?;
-            client.args([line.name, &server.url]);
-            all_succeed &= process::succeeds(&mut client)?;
+        for client in [node, python] {
+            let mut server = Served::start(&workspace.target, &["--script", &script], &[], "")?;
+            all_succeed &= process::succeeds(copy(&client).args([line.name, &server.url]))?;
+            // A call of a tool of the front end waits for its result meanwhile.
+            server.kill_and_start_again()?;
+            all_succeed &= process::succeeds(copy(&client).args([line.name, &server.url, "after"]))?;
             all_succeed &= server.has_played_the_script()?;
         }
     }
     Ok(all_succeed)
+}
+
+/// Returns another command with the same program and arguments.
+fn copy(command: &Command) -> Command {
+    let mut copy = Command::new(command.get_program());
+    copy.args(command.get_args());
+    copy
 }
 
 fn install(workspace: &Workspace) -> anyhow::Result<()> {

@@ -58,6 +58,9 @@ pub(crate) struct Served {
     pub(crate) url: String,
     server: Running,
     vendor: Running,
+    /// The URL of the vendor.
+    model: String,
+    arguments: Vec<String>,
     program: PathBuf,
     folder: tempfile::TempDir,
 }
@@ -75,26 +78,26 @@ impl Served {
         let settings = format!("[serve]\nfiles = 'uploads'\n{settings}");
         std::fs::write(home.join("agcore.toml"), settings)?;
         let (vendor, model) = self::vendor(target, vendor)?;
-
         let program = executable(target, "agcore");
-        let mut command = agcore(&program, folder.path());
-        command.args(["serve", "--listen", "127.0.0.1:0", "--model", "openai:gpt-5-mini"]);
-        command.args(server).stderr(Stdio::piped());
-        command.env("OPENAI_BASE_URL", model).env("OPENAI_API_KEY", "none");
-        let mut server = Running::start(&mut command)?;
-        let stderr = server.0.stderr.take().context("the server has no output")?;
-        let mut log = BufReader::new(stderr);
-        let line = find(&mut log, "http://")?;
-        let url = line.split(';').next().unwrap_or_default().to_owned();
-        // A server whose log fills the pipe would wait for a reader.
-        std::thread::spawn(move || std::io::copy(&mut log, &mut std::io::sink()));
+        let arguments: Vec<String> = server.iter().map(|&argument| argument.to_owned()).collect();
+        let (server, url) = serve(agcore(&program, folder.path()), &arguments, &model)?;
         Ok(Self {
             url,
             server,
             vendor,
+            model,
+            arguments,
             program,
             folder,
         })
+    }
+
+    /// Kills the server, and starts another one with the same files and the same vendor. It has another URL.
+    pub(crate) fn kill_and_start_again(&mut self) -> anyhow::Result<()> {
+        self.server.0.kill()?;
+        self.server.0.wait()?;
+        (self.server, self.url) = serve(self.agcore(), &self.arguments, &self.model)?;
+        Ok(())
     }
 
     /// Returns a command that runs the program with the files of the server.
@@ -124,6 +127,21 @@ impl Drop for Running {
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
+}
+
+/// Starts the server on a free port, and returns its URL.
+fn serve(mut command: Command, arguments: &[String], model: &str) -> anyhow::Result<(Running, String)> {
+    command.args(["serve", "--listen", "127.0.0.1:0", "--model", "openai:gpt-5-mini"]);
+    command.args(arguments).stderr(Stdio::piped());
+    command.env("OPENAI_BASE_URL", model).env("OPENAI_API_KEY", "none");
+    let mut server = Running::start(&mut command)?;
+    let stderr = server.0.stderr.take().context("the server has no output")?;
+    let mut log = BufReader::new(stderr);
+    let line = find(&mut log, "http://")?;
+    let url = line.split(';').next().unwrap_or_default().to_owned();
+    // A server whose log fills the pipe would wait for a reader.
+    std::thread::spawn(move || std::io::copy(&mut log, &mut std::io::sink()));
+    Ok((server, url))
 }
 
 /// Starts the mock server on a free port, and returns its URL.
