@@ -4,17 +4,17 @@ use std::{sync::Arc, time::Duration};
 
 use agcore_session::RunLeases;
 use agcore_store::postgres::PostgresStore;
-use tokio::{sync::Notify, task::JoinHandle, time::sleep};
+use tokio::{sync::Notify, task::AbortHandle, time::sleep};
 
 /// The pause between two announcements in agcore-server. Runs that are added meanwhile are announced together.
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// Connections for adding runs.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Producer {
     store: PostgresStore,
     added: Arc<Notify>,
-    announcing: JoinHandle<()>,
+    announcing: AbortHandle,
 }
 
 impl Producer {
@@ -35,7 +35,7 @@ impl Producer {
         Self {
             store,
             added,
-            announcing,
+            announcing: announcing.abort_handle(),
         }
     }
 
@@ -50,8 +50,6 @@ impl Producer {
 
     pub(super) async fn stop(self) {
         self.announcing.abort();
-        // Cancelled or not, nothing uses the connections any more.
-        let _ = self.announcing.await;
         self.store.close().await;
     }
 }
