@@ -2,7 +2,13 @@
 
 mod daylight;
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
 
 use agcore_chat::{Actor, Clock};
 use agcore_schedule::{InMemorySchedules, ScheduleStore};
@@ -11,13 +17,14 @@ use agcore_session::{RunFilter, RunStatus, SessionFilter};
 use agcore_testkit::{
     clock::ManualClock,
     scripted::{ScriptStep, ScriptedProvider},
+    stores::faulty::{FaultPlan, FaultyStore, StoreFault},
 };
 use http::Method;
 use serde_json::{Value, json};
 
 use crate::{
     flows::{ROUTER, Tools},
-    support::{Answer, Running, builder, flow_store, input, store, text_of, texts},
+    support::{Answer, Running, Store, builder, flow_store, input, store, text_of, texts},
 };
 
 const PATH: &str = "/api/v1/agent/schedules";
@@ -165,6 +172,43 @@ async fn schedules_are_listed_changed_paused_and_deleted() {
         .await
         .assert_problem(404, "not_found");
     server.kill().await;
+}
+
+#[tokio::test]
+async fn a_run_that_another_process_has_just_started_is_that_of_the_occurrence() {
+    let (times, store) = (Times::new(), store());
+    let sharing = || Sharing::new("test").with_poll(Duration::from_millis(20));
+    let looks = AtomicUsize::new(0);
+    let is_due = Arc::new(AtomicBool::new(false));
+    let due = Arc::clone(&is_due);
+    // The process is late: between its question whether the run exists and that whether the thread is busy.
+    let plan = FaultPlan::from_fn(move |_, method| {
+        let is_look = method == "get_session" && due.load(Ordering::SeqCst);
+        (is_look && looks.fetch_add(1, Ordering::SeqCst) == 1).then_some(StoreFault::Hold)
+    });
+    let faulty = Arc::new(FaultyStore::new(Arc::clone(&store), plan));
+    let hanging = ScriptedProvider::new([ScriptStep::text("One").then_hang()]);
+    let late = builder(&hanging, &(Arc::clone(&faulty) as Store)).with_sharing(sharing());
+    let late = Running::start(times.add_to(late)).await;
+    let other = Running::start(builder(&hanging, &store).with_sharing(sharing())).await;
+
+    let schedule = create(&late, &hourly(Some("news"))).await;
+    let kept = times.schedules.get("local", &schedule).await.unwrap().unwrap();
+    let run = kept.run_id(kept.next_at.unwrap());
+    is_due.store(true, Ordering::SeqCst);
+    times.pass(&late, &schedule, HOUR).await;
+    faulty.wait_for_held(1).await;
+    let body = input("news", &run, "What is new?");
+    let started = other.post("/api/v1/agent/runs/news", &body).await;
+    assert!(started.status.is_success(), "{}", started.text);
+    faulty.release_all();
+    let occurrence = occurrences(&late, &schedule, 1).await.remove(0);
+    assert_eq!(
+        (&occurrence["outcome"], &occurrence["run"]),
+        (&json!("started"), &json!({"threadId": "news", "runId": run}))
+    );
+    late.kill().await;
+    other.kill().await;
 }
 
 #[tokio::test]

@@ -192,7 +192,8 @@ impl Service {
             .await?
             .is_some();
         if !is_started {
-            if schedule.overlap == Overlap::Skip && self.is_busy(schedule, &reference.thread).await? {
+            // Another process may have started the run since it was looked for.
+            if schedule.overlap == Overlap::Skip && self.is_busy_besides(schedule, &reference).await? {
                 return Ok(Start::Skipped(SkipReason::Overlap));
             }
             if let Err(problem) = self.start_run(schedule, &reference).await {
@@ -260,10 +261,13 @@ impl Service {
         }
     }
 
-    /// Returns whether a run of a thread is not over, such as one of a user.
-    async fn is_busy(&self, schedule: &Schedule, thread: &str) -> Result<bool, Problem> {
-        match self.thread_in(schedule, thread).await? {
-            Some(own) => Ok(!own.runs(&RunFilter::new().open()).await?.is_empty()),
+    /// Returns whether another run of the same thread is not over, such as one of a user.
+    async fn is_busy_besides(&self, schedule: &Schedule, reference: &RunRef) -> Result<bool, Problem> {
+        match self.thread_in(schedule, &reference.thread).await? {
+            Some(own) => {
+                let open = own.runs(&RunFilter::new().open()).await?;
+                Ok(open.iter().any(|run| run.id != reference.run))
+            }
             None => Ok(false),
         }
     }
