@@ -15,9 +15,10 @@ use serde_json::Value;
 
 pub(crate) use self::{
     admin::{
-        DeadLetterDetails, DeadLetterPage, DeadLetterView, LeaseView, PauseBody, QuotaLimitsBody, ShareBody,
-        TenantPage, TenantQuotaList, TenantQuotaView, TenantSchedulePage, TenantScheduleView, TenantView,
-        TenantWebhookPage, TenantWebhookView, WorkerDetails, WorkerList, WorkerView,
+        DeadLetterDetails, DeadLetterPage, DeadLetterView, LeaseView, NewTokenBody, PauseBody, QuotaLimitsBody,
+        ShareBody, TenantPage, TenantQuotaList, TenantQuotaView, TenantSchedulePage, TenantScheduleView, TenantView,
+        TenantWebhookPage, TenantWebhookView, TokenPage, TokenView, TokenWithText, WorkerDetails, WorkerList,
+        WorkerView,
     },
     agents::{AgentKind, AgentList, AgentView, ModelList, ModelView},
     hooks::{DeliveryAnswer, DeliveryStatus},

@@ -19,6 +19,9 @@ use std::{fmt::Debug, net::IpAddr};
 use agcore_chat::Actor;
 use async_trait::async_trait;
 use http::HeaderMap;
+use ring::rand::{SecureRandom, SystemRandom};
+
+use crate::problem::{Problem, ProblemCode};
 
 /// Finds out on whose behalf a request is made.
 ///
@@ -35,6 +38,11 @@ pub trait Authenticator: Send + Sync + Debug {
     /// server warns when it starts.
     fn names_tenants(&self) -> bool {
         true
+    }
+
+    /// Returns the tokens that this accepts, if they are kept in a store. Administrators can list, create and revoke them.
+    fn token_store(&self) -> Option<&TokenStore> {
+        None
     }
 }
 
@@ -77,4 +85,21 @@ pub enum AuthError {
     /// The credentials cannot be checked at the moment.
     #[error("the credentials cannot be checked at the moment; try again later")]
     Unavailable,
+}
+
+/// Returns random bytes for a secret. They are not from the source of random numbers of ids, which others may foresee.
+///
+/// # Errors
+/// `internal` if the system has no random numbers; the log names what they were for.
+pub(crate) fn secret_bytes(purpose: &str) -> Result<[u8; 32], Problem> {
+    let mut bytes = [0; 32];
+    let filled = SystemRandom::new().fill(&mut bytes);
+    filled.map_err(|_| {
+        tracing::error!(purpose, "the system has no random numbers for a secret");
+        Problem::new(
+            ProblemCode::Internal,
+            "the request failed; the log of the server has the reason",
+        )
+    })?;
+    Ok(bytes)
 }

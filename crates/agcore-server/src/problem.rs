@@ -111,6 +111,8 @@ codes! {
     TooManyWebhooks = 409, "too_many_webhooks", "Too many webhooks of this user";
     /// The webhook has changed since the client has read it.
     WebhookChanged = 409, "webhook_changed", "The webhook has changed";
+    /// The tenant has as many tokens as allowed.
+    TooManyTokens = 409, "too_many_tokens", "Too many tokens of this tenant";
     /// The run is not a dead letter, perhaps because another administrator was faster.
     NotDeadLetter = 409, "not_dead_letter", "The run is not a dead letter";
     /// The state of the thread has changed since the client has read it.

@@ -1,10 +1,12 @@
 //! The JSON forms of what administrators look after.
 
 mod quotas;
+mod tokens;
 mod workers;
 
 pub(crate) use self::{
     quotas::{QuotaLimitsBody, TenantQuotaList, TenantQuotaView},
+    tokens::{NewTokenBody, TokenPage, TokenView, TokenWithText},
     workers::{LeaseView, WorkerDetails, WorkerList, WorkerView},
 };
 

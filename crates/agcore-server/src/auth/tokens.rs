@@ -283,6 +283,10 @@ impl Known {
 
 #[async_trait]
 impl Authenticator for TokenStore {
+    fn token_store(&self) -> Option<&TokenStore> {
+        Some(self)
+    }
+
     async fn authenticate(&self, client: &Client<'_>) -> Result<Option<Actor>, AuthError> {
         let Some(text) = client.bearer() else {
             return Ok(None);

@@ -11,7 +11,6 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use http::{HeaderMap, HeaderValue, Method, StatusCode, header, request::Parts};
-use ring::rand::{SecureRandom, SystemRandom};
 
 use super::{
     cookies::{self, hex},
@@ -20,8 +19,8 @@ use super::{
     visitor::{Visit, Visitor},
 };
 use crate::{
-    auth::{AuthError, Client},
-    problem::{Problem, ProblemCode},
+    auth::{AuthError, Client, secret_bytes},
+    problem::Problem,
     routes::{client_of, user_of},
     service::App,
     telemetry::span,
@@ -110,18 +109,9 @@ fn visit(parts: &Parts) -> Result<(Visit, bool), Problem> {
     Ok((visit, is_new))
 }
 
-/// Returns a new secret. It is not made from the source of random numbers of ids, which others may foresee.
+/// Returns a new secret.
 pub(super) fn new_secret() -> Result<String, Problem> {
-    let mut key = [0; 32];
-    let filled = SystemRandom::new().fill(&mut key);
-    filled.map_err(|_| {
-        tracing::error!("the system has no random numbers for the forms of the console");
-        Problem::new(
-            ProblemCode::Internal,
-            "the request failed; the log of the server has the reason",
-        )
-    })?;
-    Ok(hex(&key))
+    Ok(hex(&secret_bytes("the forms of the console")?))
 }
 
 fn with_form_cookie(mut response: Response, visit: &Visit, is_new: bool) -> Response {

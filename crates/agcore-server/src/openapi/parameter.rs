@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 /// Describes the placeholders of paths.
-const PLACEHOLDERS: [(&str, &str); 14] = [
+const PLACEHOLDERS: [(&str, &str); 15] = [
     ("thread", "The id of the thread"),
     ("run", "The id of the run"),
     ("file", "The id of the file"),
@@ -17,6 +17,7 @@ const PLACEHOLDERS: [(&str, &str); 14] = [
     ("user", "The user"),
     ("worker", "The id of the process"),
     ("scope", "`tenant` for all users together, or `each_user`"),
+    ("token", "The id of the token"),
     ("window", "The period: `minute`, `hour`, `day` or `month`"),
 ];
 

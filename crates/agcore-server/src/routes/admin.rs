@@ -1,4 +1,4 @@
-//! The routes of administrators: tenants, workers, dead letters, quotas, schedules and webhooks.
+//! The routes of administrators: tenants, workers, dead letters, quotas, schedules, tokens and webhooks.
 
 pub(super) mod guard;
 mod tenants;
@@ -6,5 +6,6 @@ mod dead_letters;
 mod workers;
 mod quotas;
 mod schedules;
+mod tokens;
 mod webhooks;
 pub(super) mod table;

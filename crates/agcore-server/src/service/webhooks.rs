@@ -9,10 +9,12 @@ use agcore_webhook::{
     Delivery, DeliveryFilter, NewWebhook, SigningSecret, Webhook, WebhookChange, WebhookError, WebhookErrorKind,
     WebhookFilter, WebhookScope,
 };
-use ring::rand::{SecureRandom, SystemRandom};
 
 use super::state::{Service, Webhooks, check_id};
-use crate::problem::{Problem, ProblemCode};
+use crate::{
+    auth::secret_bytes,
+    problem::{Problem, ProblemCode},
+};
 
 /// The time for which a secret that was replaced signs messages as well.
 const OVERLAP: Duration = Duration::from_secs(24 * 3600);
@@ -259,18 +261,8 @@ impl OwnedWebhook<'_> {
     }
 }
 
-/// Returns a new secret. It is not made from the source of random numbers of ids, which others may foresee.
 fn new_secret() -> Result<SigningSecret, Problem> {
-    let mut key = [0; 32];
-    let filled = SystemRandom::new().fill(&mut key);
-    filled.map_err(|_| {
-        tracing::error!("the system has no random numbers for the secret of a webhook");
-        Problem::new(
-            ProblemCode::Internal,
-            "the request failed; the log of the server has the reason",
-        )
-    })?;
-    Ok(SigningSecret::new(key)?)
+    Ok(SigningSecret::new(secret_bytes("a webhook")?)?)
 }
 
 impl From<WebhookError> for Problem {

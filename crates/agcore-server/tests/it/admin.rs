@@ -2,6 +2,7 @@
 
 mod dead_letters;
 mod kept;
+mod tokens;
 mod workers;
 
 use std::sync::Arc;

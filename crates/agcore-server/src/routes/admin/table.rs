@@ -4,13 +4,14 @@ use serde_json::{Value, json};
 
 use super::{
     super::endpoint::{Endpoint, cursor, delete, get, limit, patch, post, put, text},
-    dead_letters, quotas, schedules, tenants, webhooks, workers,
+    dead_letters, quotas, schedules, tenants, tokens, webhooks, workers,
 };
 use crate::{
     api::{
-        DeadLetterDetails, DeadLetterPage, DeliveryPage, DeliveryView, PauseBody, QuotaLimitsBody, QuotaList, RunView,
-        ShareBody, TenantPage, TenantQuotaList, TenantQuotaView, TenantSchedulePage, TenantScheduleView, TenantView,
-        TenantWebhookPage, TenantWebhookView, WorkerDetails, WorkerList, WorkerView,
+        DeadLetterDetails, DeadLetterPage, DeliveryPage, DeliveryView, NewTokenBody, PauseBody, QuotaLimitsBody,
+        QuotaList, RunView, ShareBody, TenantPage, TenantQuotaList, TenantQuotaView, TenantSchedulePage,
+        TenantScheduleView, TenantView, TenantWebhookPage, TenantWebhookView, TokenPage, TokenWithText, WorkerDetails,
+        WorkerList, WorkerView,
     },
     openapi::{Answer, Content, Parameter},
     problem::ProblemCode as Code,
@@ -22,6 +23,7 @@ pub(in crate::routes) fn of_tenants() -> Vec<Endpoint> {
     all.extend(quotas_of_tenants());
     all.extend(schedules_of_users());
     all.extend(webhooks_of_users());
+    all.extend(tokens_of_users());
     all
 }
 
@@ -236,6 +238,28 @@ fn webhooks_of_users() -> Vec<Endpoint> {
     ]
 }
 
+fn tokens_of_users() -> Vec<Endpoint> {
+    vec![
+        get("/api/v1/admin/tenants/{tenant}/tokens", tokens::list)
+            .about(
+                "Lists the tokens of the users of a tenant",
+                Answer::of::<TokenPage>("A page of tokens, without their texts"),
+            )
+            .with([user(), cursor(), limit()])
+            .failing([Code::InvalidRequest, Code::NotFound]),
+        post("/api/v1/admin/tenants/{tenant}/tokens", tokens::create)
+            .about(
+                "Creates a token of a user, by an administrator of all tenants",
+                Answer::of::<TokenWithText>("The token, with its text").with_status(201),
+            )
+            .with_body(Content::of::<NewTokenBody>().with_example(token))
+            .failing([Code::NotFound, Code::TooManyTokens]),
+        delete("/api/v1/admin/tenants/{tenant}/tokens/{token}", tokens::revoke)
+            .about("Revokes a token of a user", Answer::empty("The token was revoked"))
+            .failing([Code::NotFound]),
+    ]
+}
+
 /// Returns the parameter that selects what belongs to a user.
 fn user() -> Parameter {
     text("user", "Only those of this user")
@@ -249,6 +273,11 @@ fn share() -> Value {
 /// Returns an example of the limits of a quota.
 fn daily() -> Value {
     json!({"runs": 200, "tokens": 1_000_000, "money": "5.00 USD"})
+}
+
+/// Returns an example of a token to create.
+fn token() -> Value {
+    json!({"userId": "ann", "label": "laptop"})
 }
 
 /// Returns an example of a pause.

@@ -8,6 +8,7 @@ use crate::admin::header;
 const SHARE: &str = r#"{"weight":7}"#;
 const LIMITS: &str = r#"{"runs":7}"#;
 const PAUSE: &str = r#"{"paused":true}"#;
+const TOKEN: &str = r#"{"userId":"ann","label":"laptop"}"#;
 
 /// Returns how an operation of administrators is tried.
 pub(super) fn case(operation: &str) -> Option<Case> {
@@ -71,6 +72,12 @@ fn kept_case(operation: &str) -> Option<Case> {
         }
         "POST /api/v1/admin/tenants/{tenant}/webhooks/{webhook}/deliveries/{delivery}/replay" => {
             administers("/api/v1/admin/tenants/acme/webhooks/{w}/deliveries/{d}/replay", None)
+        }
+        "GET /api/v1/admin/tenants/{tenant}/tokens" => administers("/api/v1/admin/tenants/acme/tokens", None),
+        "POST /api/v1/admin/tenants/{tenant}/tokens" => administers("/api/v1/admin/tenants/acme/tokens", Some(TOKEN)),
+        "DELETE /api/v1/admin/tenants/{tenant}/tokens/{token}" => {
+            // That of Ann, whose id follows from its text.
+            administers("/api/v1/admin/tenants/acme/tokens/48fe5dc2a3b2", None)
         }
         "GET /api/v1/admin/workers" => administers("/api/v1/admin/workers", None),
         "GET /api/v1/admin/workers/{worker}" => administers("/api/v1/admin/workers/none", None),
@@ -192,8 +199,8 @@ async fn an_administrator_of_a_tenant_reaches_all_that_the_tenant_has() {
             // Those that delete would keep the others from finding it.
             if request.path.contains("acme") && request.method != "DELETE" && !request.path.contains("dead-letters/") {
                 let answer = fixture.ask_as(request, &support).await;
-                // What limits the tenant is changed by administrators of all tenants.
-                match request.method == "PUT" {
+                // What limits the tenant, or acts for its users, is changed by administrators of all tenants.
+                match request.method == "PUT" || operation == "POST /api/v1/admin/tenants/{tenant}/tokens" {
                     true => answer.assert_problem(403, "forbidden"),
                     false => assert!(answer.status.is_success(), "{operation}: {}", answer.text),
                 }
