@@ -45,6 +45,11 @@ pub(crate) fn user_flows() -> Option<PathBuf> {
     config_directory(path_variable).map(|directory| directory.join("flows"))
 }
 
+/// Returns the directory of the user's commands: `commands` next to the settings.
+pub(crate) fn user_commands() -> Option<PathBuf> {
+    config_directory(path_variable).map(|directory| directory.join("commands"))
+}
+
 /// Returns the path of the user's catalog of models and prices: `catalog.toml` next to the settings.
 pub fn user_catalog() -> Option<PathBuf> {
     config_directory(path_variable).map(|directory| directory.join("catalog.toml"))

@@ -49,7 +49,7 @@ pub use self::{
     mcp::{McpServers, NamedServer},
     model_limits::{LimitSetting, ModelLimits, timeout_advice, timeout_setting},
     origin::{Chosen, Origin},
-    project::{AGENTS, FileAgent, FlowFiles, Project},
+    project::{AGENTS, FileAgent, FlowFiles, MessageCommand, Project},
     proxy::shown_proxy,
     report::FolderReport,
     shown::Shown,

@@ -59,9 +59,9 @@ const AFTER_SETTINGS: &str = "\
 Instructions of a project:
   AGENTS.md, else CLAUDE.md, from the root of the git repository down to the current directory
 
-Skills and agents, if you trust the folder:
-  .agcore/skills/NAME/SKILL.md, .agcore/agents/NAME.md or NAME.toml; or skills and agents next to your user settings
-  skills also in .agents/skills and .claude/skills
+Skills, agents and commands, if you trust the folder:
+  .agcore/skills/NAME/SKILL.md, .agcore/agents/NAME.md or NAME.toml, .agcore/commands/NAME.md, which /NAME sends; or
+  skills, agents and commands next to your user settings; skills also in .agents/skills and .claude/skills
 
 Tools:
   read_file, list_files, search, current_time, arithmetic, read_notes

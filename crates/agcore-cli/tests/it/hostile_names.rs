@@ -35,7 +35,7 @@ fn hostile(server: &Server) -> Agcore {
     let servers =
         format!(r#"{{"mcpServers": {{{name}: {{"command": "false", "args": [{name}], "disabled": true}}}}}}"#);
     let folder = agcore.directory.path();
-    for directory in [".agcore/agents", ".agcore/skills/a"] {
+    for directory in [".agcore/agents", ".agcore/commands", ".agcore/skills/a"] {
         fs::create_dir_all(folder.join(directory)).unwrap();
     }
     let front = format!("---\nname: a\ndescription: {name}\n---\nText {HOSTILE}\n");
@@ -43,6 +43,7 @@ fn hostile(server: &Server) -> Agcore {
         .with_file(".mcp.json", &servers)
         .with_file(".agcore/agents/a.md", &front)
         .with_file(".agcore/skills/a/SKILL.md", &front)
+        .with_file(&format!(".agcore/commands/{}.md", HOSTILE.replace('/', "")), &front)
         .with_file(&format!("{}.txt", HOSTILE.replace('/', "")), "x")
         .with_file(
             &format!("{HOSTILE}.flow.yaml").replace('/', ""),

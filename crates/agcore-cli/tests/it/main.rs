@@ -118,6 +118,8 @@ mod keys;
 #[cfg(unix)]
 mod mentions;
 #[cfg(unix)]
+mod message_commands;
+#[cfg(unix)]
 mod partial_answers;
 #[cfg(all(unix, feature = "sqlite"))]
 mod resumed_chat;

@@ -1,4 +1,8 @@
-//! [`Project`]: the skills and agents of a trusted folder and of the user.
+//! [`Project`]: the skills, agents and commands of a trusted folder and of the user.
+
+mod commands;
+
+pub use self::commands::MessageCommand;
 
 use std::{fs, io, path::Path};
 
@@ -7,7 +11,7 @@ use agcore_document::Format;
 
 use crate::{
     SettingsError,
-    places::{PROJECT_DIRECTORY, user_agents, user_flows, user_skills},
+    places::{PROJECT_DIRECTORY, user_agents, user_commands, user_flows, user_skills},
     trust::{FileKind, FolderFile, PROJECT_DIRECTORIES, Snapshot},
 };
 
@@ -17,23 +21,28 @@ pub(crate) const SKILLS: &str = "skills";
 /// The directory of agents, in the same places.
 pub const AGENTS: &str = "agents";
 
+/// The directory of messages that are commands of a chat, in the same places.
+const COMMANDS: &str = "commands";
+
 /// The directory of flows, in the same places.
 pub(crate) const FLOWS: &str = "flows";
 
 /// The maximum number of files of agents or flows in a directory.
 const MAX_FILES: usize = 100;
 
-/// The skills and agents that the user and the current directory add. Those of the directory replace those of the user with the
-/// same name.
+/// The skills, agents and commands that the user and the current directory add. Those of the directory replace those of the
+/// user with the same name.
 #[derive(Debug, Clone, Default)]
 pub struct Project {
     /// The skills.
     pub skills: Skills,
     /// The agents, sorted by name.
     pub agents: Vec<FileAgent>,
+    /// The commands that send messages, sorted by name.
+    pub commands: Vec<MessageCommand>,
     /// The files of flows and those that they name, as they are.
     pub flows: FlowFiles,
-    /// Why skills and agents cannot be used, one sentence for each.
+    /// Why skills, agents and commands cannot be used, one sentence for each.
     pub problems: Vec<String>,
 }
 
@@ -66,7 +75,7 @@ impl FileAgent {
 }
 
 impl Project {
-    /// Reads the skills and agents. Those of the folder are taken from the files that were checked, if it is trusted.
+    /// Reads the skills, agents and commands. Those of the folder are taken from the files that were checked, if it is trusted.
     ///
     /// # Errors
     /// When a directory of the user cannot be read.
@@ -83,14 +92,18 @@ impl Project {
         if let Some(path) = user_agents() {
             project.add_agents(of_directory(&path, "agents")?);
         }
+        if let Some(path) = user_commands() {
+            project.add_commands(of_directory(&path, "commands")?);
+        }
         if let Some(path) = user_flows() {
             project.flows.user = of_directory(&path, "flows")?;
         }
         project.agents.sort_by(|one, other| one.spec.name.cmp(&other.spec.name));
+        project.commands.sort_by(|one, other| one.name.cmp(&other.name));
         Ok(project)
     }
 
-    /// Takes the skills and agents out of the files of a folder, whether they may be used or not.
+    /// Takes the skills, agents and commands out of the files of a folder, whether they may be used or not.
     pub(super) fn of_files(files: &[FolderFile]) -> Self {
         let below = |directory: &'static str| {
             let start = format!("{PROJECT_DIRECTORY}/{directory}/");
@@ -100,18 +113,18 @@ impl Project {
         let skills = PROJECT_DIRECTORIES.iter().fold(Skills::default(), |skills, root| {
             skills.with(&skills_below(root, files))
         });
-        let agents = below(AGENTS).filter(|(name, _)| !name.contains('/'));
-        let agents = agents.map(|(_, file)| (file.name.clone(), file.text().map(str::to_owned)));
+        let directly_below = |directory: &'static str| {
+            let files = below(directory).filter(|(name, _)| !name.contains('/'));
+            files.map(|(_, file)| (file.name.clone(), file.text().map(str::to_owned)))
+        };
         let mut project = Self {
             problems: skills.problems().to_vec(),
             skills,
-            agents: Vec::new(),
-            flows: FlowFiles::default(),
+            ..Self::default()
         };
-        project.add_agents(agents.collect());
-        let flows = below(FLOWS).filter(|(name, _)| !name.contains('/'));
-        let flows = flows.map(|(_, file)| (file.name.clone(), file.text().map(str::to_owned)));
-        project.flows.folder = flows.collect();
+        project.add_agents(directly_below(AGENTS).collect());
+        project.add_commands(directly_below(COMMANDS).collect());
+        project.flows.folder = directly_below(FLOWS).collect();
         project
     }
 
@@ -121,16 +134,37 @@ impl Project {
         found.map(|agent| &agent.spec)
     }
 
-    /// Describes what was found, on one line: `skills: tea; agents: tester`. `None` if nothing was.
+    /// Returns the command with this name, without its slash.
+    pub fn command(&self, name: &str) -> Option<&MessageCommand> {
+        self.commands.iter().find(|command| command.name == name)
+    }
+
+    /// Describes what was found, on one line: `skills: tea; agents: tester; commands: fix`. `None` if nothing was.
     pub(super) fn summary(&self) -> Option<String> {
         let skills = self.skills.list().iter().map(|skill| skill.name.as_str());
         let agents = self.agents.iter().map(|agent| agent.spec.name.as_str());
-        let lists = [("skills", skills.collect::<Vec<_>>()), ("agents", agents.collect())];
+        let commands = self.commands.iter().map(|command| command.name.as_str());
+        let lists = [
+            ("skills", skills.collect::<Vec<_>>()),
+            ("agents", agents.collect()),
+            ("commands", commands.collect()),
+        ];
         let lists = lists.iter().filter(|(_, names)| !names.is_empty());
         let lists: Vec<String> = lists
             .map(|(title, names)| format!("{title}: {}", names.join(", ")))
             .collect();
         (!lists.is_empty()).then(|| lists.join("; "))
+    }
+
+    /// Adds commands, unless there is one with the same name: those of the folder come first.
+    fn add_commands(&mut self, files: Vec<ReadFile>) {
+        for (file, text) in files {
+            match text.and_then(|text| MessageCommand::parse(&file, &text)) {
+                Ok(Some(command)) if self.command(&command.name).is_none() => self.commands.push(command),
+                Ok(_) => {}
+                Err(problem) => self.problems.push(format!("{file}: {problem}")),
+            }
+        }
     }
 
     /// Adds agents, unless there is one with the same name.
@@ -238,12 +272,18 @@ mod tests {
             file(".agcore/agents/passes.toml", "name = 'x'\nhandoffs = ['cook']"),
             file(".agcore/agents/README.txt", "ignored"),
             file(".agcore/agents/deep/a.md", "ignored"),
+            file(".agcore/commands/fix.md", "Fix $1."),
+            file(".agcore/commands/a b.md", "Fix it."),
+            file(".agcore/commands/deep/a.md", "ignored"),
             file(".agcore/flows/help.flow.yaml", "version: 1"),
             file(".agcore/flows/deep/a.flow.yaml", "ignored"),
             file(".agcore/other", "ignored"),
         ];
         let project = Project::of_files(&files);
-        assert_eq!(project.summary().unwrap(), "skills: rust, tea; agents: tester, cook");
+        assert_eq!(
+            project.summary().unwrap(),
+            "skills: rust, tea; agents: tester, cook; commands: fix"
+        );
         assert_eq!(project.skills.get("tea").unwrap().description, "How to make tea.");
         assert_eq!(project.agent("tester").unwrap().system_prompt, "You test.");
         let problems = project.problems.join("\n");
@@ -252,10 +292,11 @@ mod tests {
             ".agcore/agents/again.toml is not used: there is another agent with the name `tester`",
             ".agcore/agents/broken.toml: ",
             ".agcore/agents/passes.toml: agents in files cannot hand over",
+            ".agcore/commands/a b.md: the name of the file",
         ] {
             assert!(problems.contains(expected), "{expected}: {problems}");
         }
-        assert_eq!(project.problems.len(), 4, "{problems}");
+        assert_eq!(project.problems.len(), 5, "{problems}");
         assert_eq!(
             project.flows.folder,
             [(".agcore/flows/help.flow.yaml".to_owned(), Ok("version: 1".to_owned()))]

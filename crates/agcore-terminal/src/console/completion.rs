@@ -22,14 +22,14 @@ use crate::{
 const MAX_NAMES: usize = 200;
 
 /// A slash command.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommandName {
     /// The name, with the slash.
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     /// The arguments, as shown to users.
-    pub arguments: &'static str,
+    pub arguments: Cow<'static, str>,
     /// The effect of the command.
-    pub help: &'static str,
+    pub help: Cow<'static, str>,
     /// Whether the argument is a file.
     pub takes_file: bool,
 }
@@ -127,14 +127,14 @@ impl Completion {
         }
         let mut found: Vec<&CommandName> = self.matching(line).collect();
         // Names of the same command.
-        found.dedup_by_key(|command| command.help);
+        found.dedup_by(|one, other| one.help == other.help);
         let rest = match found.as_slice() {
             [only] => only.name.get(line.len()..).map(str::to_owned),
             _ => None,
         };
         let rows: Vec<[String; 2]> = found
             .iter()
-            .map(|command| [command.usage(), command.help.to_owned()])
+            .map(|command| [command.usage(), command.help.to_string()])
             .collect();
         let rows: Vec<String> = table(&rows).lines().map(str::to_owned).collect();
         Menu::new(&rows, rest, size)
@@ -234,15 +234,15 @@ mod tests {
     use super::*;
 
     const SAVE: CommandName = CommandName {
-        name: "/save",
-        arguments: "FILE",
-        help: "save the conversation",
+        name: Cow::Borrowed("/save"),
+        arguments: Cow::Borrowed("FILE"),
+        help: Cow::Borrowed("save the conversation"),
         takes_file: true,
     };
     const STATUS: CommandName = CommandName {
-        name: "/status",
-        arguments: "",
-        help: "show the settings",
+        name: Cow::Borrowed("/status"),
+        arguments: Cow::Borrowed(""),
+        help: Cow::Borrowed("show the settings"),
         takes_file: false,
     };
 

@@ -65,7 +65,7 @@ pub(super) async fn run(kind: Kind, argument: &str, conversation: &mut Conversat
     match kind {
         Kind::Exit => return Ok(Next::Exit),
         Kind::Plan => return Ok(Next::Plan),
-        Kind::Help => screen.list(&help())?,
+        Kind::Help => screen.list(&help(&conversation.tools.project))?,
         Kind::Tools => screen.list(&tools(conversation))?,
         Kind::Mcp => conversation.show_part(&mcp::listing(conversation), Part::Servers)?,
         Kind::Skills => conversation.show_part(&skill_list(&conversation.tools.project), Part::Project)?,

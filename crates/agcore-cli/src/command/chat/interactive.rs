@@ -3,7 +3,7 @@
 pub(super) mod mode;
 pub(super) mod shell_prefix;
 
-use std::io;
+use std::{borrow::Cow, io};
 
 use agcore::session::CostEntry;
 use agcore_settings::{
@@ -85,7 +85,10 @@ async fn converse(
     // At the prompt, the editor receives Ctrl-C as a key.
     let _guard = interrupts.ignore();
     let _echo_off = Console::reads_keys().then(EchoOff::with_distinct_enter);
-    console.set_commands(slash::command_names(), conversation.screen.palette.dim);
+    console.set_commands(
+        slash::command_names(&conversation.tools.project),
+        conversation.screen.palette.dim,
+    );
     begin(args, settings, conversation).await?;
     let (mut pressed, mut draft) = (Pressed::Other, Draft::default());
     loop {
@@ -311,16 +314,23 @@ async fn handle_line(line: String, conversation: &mut Conversation) -> Result<Ne
     if let Some(command) = line.strip_prefix('!') {
         return run_shell(command.trim(), conversation).await;
     }
-    let message = match line.strip_prefix('/').map(|_| slash::parse(&line)) {
+    let parsed = line
+        .starts_with('/')
+        .then(|| slash::parse(&line, &conversation.tools.project));
+    let message = match parsed {
         Some(Ok(Slash::Command(kind, argument))) => return commands::run(kind, argument, conversation).await,
-        Some(Ok(Slash::Message(message))) => message,
+        Some(Ok(Slash::Message(message))) => Cow::Borrowed(message),
+        Some(Ok(Slash::Own { message, file })) => {
+            screen.note(&format!("The message of {} is sent.", sanitized_line(&file)))?;
+            Cow::Owned(message)
+        }
         Some(Err(error)) => {
             screen.error(&error)?;
             return Ok(Next::Continue);
         }
-        None => line.as_str(),
+        None => Cow::Borrowed(line.as_str()),
     };
-    let attached = match attach(message, &conversation.tools.servers).await {
+    let attached = match attach(&message, &conversation.tools.servers).await {
         Ok(attached) => attached,
         Err(error) => {
             screen.error(&error)?;
@@ -328,7 +338,7 @@ async fn handle_line(line: String, conversation: &mut Conversation) -> Result<Ne
         }
     };
     if message.len() > LARGE || message.lines().count() > MANY_LINES {
-        screen.note(&format!("Your message has {}.", extent(message)))?;
+        screen.note(&format!("Your message has {}.", extent(&message)))?;
     }
     attached.notes.iter().try_for_each(|note| screen.note(note))?;
     conversation.send(attached.content).await?;
@@ -364,6 +374,9 @@ fn greet(settings: &Settings, conversation: &Conversation) -> Result<(), Failure
     let model = sanitized_line(&conversation.model);
     screen.note(&format!("Model: {model} ({})", conversation.provider))?;
     for line in settings.context_files.notes() {
+        screen.note(&line)?;
+    }
+    for line in slash::hidden(&conversation.tools.project) {
         screen.note(&line)?;
     }
     let names: Vec<String> = servers.connected().map(sanitized_line).collect();

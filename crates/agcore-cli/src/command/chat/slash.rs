@@ -1,10 +1,12 @@
 //! The slash commands of a chat: names, arguments and help in one table, which completion and `/help` use as well.
 
+mod own;
 mod table;
 
-pub(super) use self::table::Kind;
+pub(super) use self::{own::hidden, table::Kind};
 
 use agcore::chat::text::nearest;
+use agcore_settings::Project;
 use agcore_terminal::{
     console::CommandName,
     render::{columns, sanitized_line},
@@ -53,23 +55,31 @@ pub(super) enum Slash<'l> {
     Command(Kind, &'l str),
     /// Send a message.
     Message(&'l str),
+    /// Send the message of a command in a file.
+    Own {
+        message: String,
+        /// The file, or the folder of the skill.
+        file: String,
+    },
 }
 
-/// Parses a line that starts with a slash. File names may contain spaces.
+/// Parses a line that starts with a slash. File names may contain spaces. Commands of the program take precedence over those in
+/// files.
 ///
 /// # Errors
 /// When there is no such command, or its argument is missing or not expected.
-pub(super) fn parse(line: &str) -> Result<Slash<'_>, String> {
+pub(super) fn parse<'l>(line: &'l str, project: &Project) -> Result<Slash<'l>, String> {
     let (name, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
     let word = name.get(1..).unwrap_or_default();
     if word.starts_with('/') {
         return Ok(Slash::Message(&line[1..]));
     }
-    if !word.chars().all(|c| c.is_ascii_alphabetic() || c == '-') {
-        return Ok(Slash::Message(line));
-    }
     let Some(entry) = TABLE.iter().find(|entry| names(entry).any(|known| known == name)) else {
-        return Err(unknown(name));
+        return match own::message(project, name, rest) {
+            Some((message, file)) => Ok(Slash::Own { message, file }),
+            None if word.chars().all(|c| c.is_ascii_alphabetic() || c == '-') => Err(unknown(name, project)),
+            None => Ok(Slash::Message(line)),
+        };
     };
     match (entry.argument, rest.trim()) {
         (Argument::Required, "") => Err(format!("{name} needs an argument: {name} {}", entry.usage)),
@@ -81,43 +91,51 @@ pub(super) fn parse(line: &str) -> Result<Slash<'_>, String> {
 }
 
 /// Returns the table for completion.
-pub(super) fn command_names() -> Vec<CommandName> {
+pub(super) fn command_names(project: &Project) -> Vec<CommandName> {
     let row = |entry: &'static Entry| {
         names(entry).map(|name| CommandName {
-            name,
-            arguments: entry.usage,
-            help: entry.help,
+            name: name.into(),
+            arguments: entry.usage.into(),
+            help: entry.help.into(),
             takes_file: matches!(entry.kind, Kind::Save | Kind::Load),
         })
     };
-    TABLE.iter().flat_map(row).collect()
+    TABLE.iter().flat_map(row).chain(own::commands(project)).collect()
 }
 
 /// Returns the text of `/help`.
-pub(super) fn help() -> String {
-    let row = |entry: &Entry| {
+pub(super) fn help(project: &Project) -> String {
+    let of_entry = |entry: &Entry| {
         let names = names(entry).collect::<Vec<_>>().join(", ");
-        let usage = format!("{names} {}", entry.usage);
-        let space = " ".repeat(COLUMN.saturating_sub(columns(usage.trim_end())));
-        match space.as_str() {
-            // A single space would not separate columns.
-            "" | " " => format!("{}\n{:COLUMN$}{}\n", usage.trim_end(), "", entry.help),
-            space => format!("{}{space}{}\n", usage.trim_end(), entry.help),
-        }
+        row(&format!("{names} {}", entry.usage), entry.help)
     };
     TABLE
         .iter()
-        .map(row)
-        .chain(["\n".to_owned(), INPUT.to_owned()])
+        .map(of_entry)
+        .chain(["\n".to_owned(), own::help(project), INPUT.to_owned()])
         .collect()
+}
+
+/// Formats a command and its description in two columns.
+fn row(usage: &str, help: &str) -> String {
+    let usage = usage.trim_end();
+    let space = " ".repeat(COLUMN.saturating_sub(columns(usage)));
+    match space.as_str() {
+        // A single space would not separate columns.
+        "" | " " => format!("{usage}\n{:COLUMN$}{help}\n", ""),
+        space => format!("{usage}{space}{help}\n"),
+    }
 }
 
 fn names(entry: &Entry) -> impl Iterator<Item = &'static str> + use<> {
     [entry.name].into_iter().chain(entry.aliases.iter().copied())
 }
 
-fn unknown(name: &str) -> String {
-    let near = nearest(name, TABLE.iter().flat_map(names));
+fn unknown(name: &str, project: &Project) -> String {
+    let own = own::commands(project);
+    let mut known: Vec<&str> = TABLE.iter().flat_map(names).collect();
+    known.extend(own.iter().map(|command| &*command.name));
+    let near = nearest(name, known);
     let near = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
     let name = sanitized_line(name);
     let period = if near.is_empty() { "." } else { "" };
@@ -131,7 +149,11 @@ mod tests {
     #[test]
     fn parses_commands_and_messages() {
         let command = |line: &str, kind: Kind, argument: &str| {
-            assert_eq!(parse(line), Ok(Slash::Command(kind, argument)), "{line}");
+            assert_eq!(
+                parse(line, &Project::default()),
+                Ok(Slash::Command(kind, argument)),
+                "{line}"
+            );
         };
         command("/model", Kind::Model, "");
         command("/model  gpt-5 ", Kind::Model, "gpt-5");
@@ -140,7 +162,8 @@ mod tests {
         command("/load a", Kind::Load, "a");
         command("/quit", Kind::Exit, "");
         command("/compact the names of people", Kind::Compact, "the names of people");
-        let message = |line: &str, text: &str| assert_eq!(parse(line), Ok(Slash::Message(text)), "{line}");
+        let message =
+            |line: &str, text: &str| assert_eq!(parse(line, &Project::default()), Ok(Slash::Message(text)), "{line}");
         message("/etc/passwd is a file", "/etc/passwd is a file");
         message("/tmp.txt", "/tmp.txt");
         message("/字", "/字");
@@ -150,7 +173,8 @@ mod tests {
 
     #[test]
     fn reports_commands_that_cannot_run() {
-        let error = |line: &str, expected: &str| assert_eq!(parse(line).unwrap_err(), expected, "{line}");
+        let error =
+            |line: &str, expected: &str| assert_eq!(parse(line, &Project::default()).unwrap_err(), expected, "{line}");
         error(
             "/modle x",
             "unknown command /modle; did you mean `/model`? /help lists the commands; to send it as a message, type //modle",
@@ -165,10 +189,11 @@ mod tests {
 
     #[test]
     fn help_and_completion_name_every_command_once() {
-        let (help, names) = (help(), command_names());
+        let project = Project::default();
+        let (help, names) = (help(&project), command_names(&project));
         for command in &names {
             assert!(
-                help.contains(command.name) && help.contains(command.help),
+                help.contains(&*command.name) && help.contains(&*command.help),
                 "{}",
                 command.name
             );
