@@ -45,6 +45,11 @@ pub(crate) fn user_flows() -> Option<PathBuf> {
     config_directory(path_variable).map(|directory| directory.join("flows"))
 }
 
+/// Returns the path of the user's instructions: `AGENTS.md` next to the settings.
+pub(crate) fn user_instructions() -> Option<PathBuf> {
+    config_directory(path_variable).map(|directory| directory.join("AGENTS.md"))
+}
+
 /// Returns the directory of the user's commands: `commands` next to the settings.
 pub(crate) fn user_commands() -> Option<PathBuf> {
     config_directory(path_variable).map(|directory| directory.join("commands"))

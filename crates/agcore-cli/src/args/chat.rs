@@ -57,7 +57,8 @@ Until you trust a folder with `agcore trust`, its agcore.toml may only set `hist
 
 const AFTER_SETTINGS: &str = "\
 Instructions of a project:
-  AGENTS.md, else CLAUDE.md, from the root of the git repository down to the current directory
+  AGENTS.md, else CLAUDE.md, from the root of the git repository down to the current directory; before them, your own
+  AGENTS.md next to your user settings
 
 Skills, agents and commands, if you trust the folder:
   .agcore/skills/NAME/SKILL.md, .agcore/agents/NAME.md or NAME.toml, .agcore/commands/NAME.md, which /NAME sends; or

@@ -51,6 +51,35 @@ fn follow_the_systems_instructions_if_the_folder_is_trusted() {
 }
 
 #[test]
+fn those_of_the_user_come_first_and_need_no_trust() {
+    let server = Server::playground();
+    let agcore = Agcore::talking_to(&server)
+        .at_home()
+        .with_file("AGENTS.md", "Use tabs.");
+    let config = agcore.home.path().join("config/agcore");
+    fs::create_dir_all(&config).unwrap();
+    fs::write(config.join("AGENTS.md"), "Answer in 中文.\n@more.md\n@none.md\n").unwrap();
+    fs::write(config.join("more.md"), "Be polite.").unwrap();
+    let run = |options: &[&str]| {
+        let ran = agcore.run([&["chat", "hi", "--system", "Be brief."], options].concat());
+        ran.assert_success();
+        (instructions(&server), ran.stderr)
+    };
+    let of_user = "Be brief.\n\n# Instructions of the user\n\nAnswer in 中文.\nBe polite.";
+    let (sent, stderr) = run(&[]);
+    assert_eq!(sent, of_user);
+    assert!(stderr.contains("none.md ("), "{stderr}");
+    let (sent, _) = run(&["--trust-folder"]);
+    assert!(
+        sent.starts_with(&format!("{of_user}\n\n# Instructions of the project")),
+        "{sent}"
+    );
+    let (sent, stderr) = run(&["--no-context-files"]);
+    assert_eq!(sent, "Be brief.");
+    assert!(!stderr.contains("none.md"), "{stderr}");
+}
+
+#[test]
 fn are_collected_from_the_root_of_the_repository() {
     let server = Server::playground();
     let outer = tempfile::tempdir().unwrap();

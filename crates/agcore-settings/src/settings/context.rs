@@ -1,13 +1,16 @@
 //! [`ContextFiles`]: the instructions in `AGENTS.md` and `CLAUDE.md`.
 
+mod user;
+
 use agcore::chat::text::prefix;
 
-use crate::trust::FolderFile;
+use self::user::UserInstructions;
+use crate::{places::user_instructions, trust::FolderFile};
 
 /// The maximum size of all instructions together, in bytes.
 const MAX_BYTES: usize = 32 * 1024;
 
-/// The instructions of the project.
+/// The instructions of the user and of the project.
 #[derive(Debug, Clone, Default)]
 pub struct ContextFiles {
     /// The files that are used, the nearest one last.
@@ -16,8 +19,12 @@ pub struct ContextFiles {
     pub skipped: Vec<String>,
     /// Whether the folder is trusted.
     is_trusted: bool,
-    /// The instructions in the loaded files.
+    /// The instructions in the loaded files of the project.
     text: String,
+    /// The instructions in the loaded files of the user.
+    user_text: String,
+    /// The number of files of the user among those that are not used, which are the first.
+    skipped_of_user: usize,
 }
 
 impl ContextFiles {
@@ -58,6 +65,17 @@ impl ContextFiles {
         found
     }
 
+    /// Adds the instructions of the user, which those of the project may contradict.
+    pub(super) fn with_those_of_user(mut self) -> Self {
+        let Some(path) = user_instructions() else { return self };
+        let UserInstructions { loaded, skipped, text } = UserInstructions::read(&path);
+        self.skipped_of_user = skipped.len();
+        self.loaded.splice(0..0, loaded);
+        self.skipped.splice(0..0, skipped);
+        self.user_text = text;
+        self
+    }
+
     /// Returns the names of the files that are used, in the order of their precedence.
     pub fn loaded(&self) -> &[String] {
         &self.loaded
@@ -66,7 +84,9 @@ impl ContextFiles {
     /// Returns messages about files that cannot be used completely, each as a line.
     pub fn warnings(&self) -> Vec<String> {
         // Another message lists what is ignored without trust.
-        let skipped = self.skipped.iter().filter(|_| self.is_trusted);
+        let skipped = self.skipped.iter().skip(self.skipped_of_user);
+        let skipped = skipped.filter(|_| self.is_trusted);
+        let skipped = self.skipped.iter().take(self.skipped_of_user).chain(skipped);
         skipped.map(|file| format!("warning: not used: {file}")).collect()
     }
 
@@ -79,10 +99,15 @@ impl ContextFiles {
             .collect()
     }
 
-    /// Returns the instructions of the agent, followed by those of the project in a marked block.
+    /// Returns the instructions of the agent, followed by those of the user, and by those of the project in marked blocks.
     pub fn appended_to(&self, system: &str) -> String {
+        let mut system = system.to_owned();
+        if !self.user_text.trim().is_empty() {
+            system += "\n\n# Instructions of the user\n\n";
+            system += self.user_text.trim();
+        }
         if self.text.is_empty() {
-            return system.to_owned();
+            return system;
         }
         format!(
             "{system}\n\n# Instructions of the project\n\nThe user's project contains these files with instructions. If \

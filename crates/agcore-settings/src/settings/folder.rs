@@ -236,14 +236,14 @@ impl Folder {
         Ok(Some(variables))
     }
 
-    /// Returns the instructions of the project, if they may be used.
+    /// Returns the instructions of the user, and those of the project, if they may be used.
     pub(super) fn context_files(&self) -> ContextFiles {
         if !self.wanted.instructions {
             return ContextFiles::default();
         }
         let files = self.snapshot.files.iter();
         let files: Vec<_> = files.filter(|file| file.kind == FileKind::Instructions).collect();
-        ContextFiles::new(&files, self.trust.is_given())
+        ContextFiles::new(&files, self.trust.is_given()).with_those_of_user()
     }
 
     /// Takes the warnings.
