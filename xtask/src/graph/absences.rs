@@ -84,6 +84,8 @@ const ABSENCES: &[Absence] = &[
     pure("agcore-prompt", Selected::All, Some(WASM)),
     pure("agcore-profile", Selected::All, None),
     pure("agcore-profile", Selected::All, Some(WASM)),
+    pure("agcore-aws", Selected::All, None),
+    pure("agcore-aws", Selected::All, Some(WASM)),
     pure("agcore-document", Selected::All, None),
     pure("agcore-document", Selected::All, Some(WASM)),
     pure("agcore-schedule", Selected::All, None),

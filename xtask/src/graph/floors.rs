@@ -21,6 +21,7 @@ pub(crate) const PLACES: &[(&str, Place)] = &[
     ("agcore-document", Place::Floor(0)),
     ("agcore-trace", Place::Floor(0)),
     ("agcore-console", Place::Floor(0)),
+    ("agcore-aws", Place::Floor(0)),
     ("agcore-wire", Place::Floor(1)),
     ("agcore-prompt", Place::Floor(1)),
     ("agcore-tools", Place::Floor(1)),

@@ -16,7 +16,7 @@ pub use self::{
     place::BucketPlace,
     request::{ObjectReply, ObjectRequest, ObjectTransport},
 };
-use self::{reply::failed, sign::Signer};
+use self::{reply::failed, sign::signed};
 use super::{FileStorage, StorageError, StorageErrorKind, path};
 use crate::origin::{FileMapping, StorageProvider};
 
@@ -61,8 +61,8 @@ impl ObjectStorage {
         body: Vec<u8>,
         max_bytes: usize,
     ) -> Result<ObjectReply, StorageError> {
-        let signer = Signer::new(&self.place, &self.keys, self.clock.now());
-        let request = signer.sign(method, self.place.target(path), body);
+        let (now, target) = (self.clock.now(), self.place.target(path));
+        let request = signed(&self.place, &self.keys, now, method, target, body);
         self.transport.send(request, max_bytes).await
     }
 

@@ -2,29 +2,27 @@
 
 use std::fmt;
 
+use agcore_aws::AwsKeys;
+
 /// The credentials of a bucket: an access key with its secret. For Google Cloud Storage, these are HMAC keys. Its `Debug` output
 /// contains neither.
 #[derive(Clone)]
 pub struct ObjectKeys {
-    pub(super) id: String,
-    pub(super) secret: String,
-    pub(super) session_token: Option<String>,
+    pub(super) keys: AwsKeys,
 }
 
 impl ObjectKeys {
     /// Creates credentials.
     pub fn new(id: impl Into<String>, secret: impl Into<String>) -> Self {
         Self {
-            id: id.into().trim().to_owned(),
-            secret: secret.into().trim().to_owned(),
-            session_token: None,
+            keys: AwsKeys::new(id, secret),
         }
     }
 
     /// Sets the session token of temporary credentials.
     #[must_use]
     pub fn with_session_token(mut self, token: impl Into<String>) -> Self {
-        self.session_token = Some(token.into().trim().to_owned());
+        self.keys = self.keys.with_session_token(token);
         self
     }
 }
