@@ -10,6 +10,8 @@ pub(crate) mod call_ids;
 pub(crate) mod refusal;
 pub(crate) mod tool_names;
 pub(crate) mod unique_call_ids;
+pub(crate) mod claude;
+pub(crate) mod closed_schema;
 #[cfg(feature = "_shapes")]
 pub(crate) mod body;
 

@@ -74,7 +74,10 @@ impl FailureReader {
 
     /// Like [`read`](Self::read), with a kind to use if nothing indicates one.
     pub fn read_with_fallback(&self, body: &[u8], fallback: LlmErrorKind) -> LlmError {
-        let parsed = ErrorBody::parse(body);
+        let mut parsed = ErrorBody::parse(body);
+        // Amazon names the error in a header; the body has nothing but a message.
+        let code = self.headers.get("x-amzn-errortype").filter(|_| self.status.is_some());
+        parsed.codes.extend(code.map(str::to_owned));
         let status = self.status.or(parsed.status);
         let mut verdict = classify::classify(status, &parsed);
         if verdict.kind == LlmErrorKind::Unknown {

@@ -38,6 +38,7 @@
 //! | `openai-responses` | The OpenAI Responses API. |
 //! | `ollama` | The native API of Ollama. |
 //! | `gemini` | The native API of Gemini. |
+//! | `bedrock` | The Converse API of Amazon Bedrock. |
 //! | `all-apis` | All of these APIs. |
 //! | `rerank` | Models that rate the relevance of documents. |
 //! | `media` | Models that make or read images, sound and videos. |
@@ -51,8 +52,7 @@ mod wire;
 pub mod adapt;
 pub mod operation;
 pub mod failure;
-pub mod sse;
-pub mod ndjson;
+mod framing;
 #[cfg(any(feature = "_api", feature = "_shapes"))]
 mod decode;
 #[cfg(any(feature = "_api", feature = "_shapes"))]
@@ -73,6 +73,8 @@ pub mod openai_responses;
 pub mod ollama;
 #[cfg(feature = "gemini")]
 pub mod gemini;
+#[cfg(feature = "bedrock")]
+pub mod bedrock;
 pub mod wire_case;
 
 #[cfg(feature = "_shapes")]
@@ -81,6 +83,9 @@ pub use delta::{CallFragment, Place, ReplyDelta, ReplyStart, SealedBlock, deltas
 pub use error::{LlmError, LlmErrorKind, TimeoutStage, Unsupported};
 pub use failure::response_metadata;
 pub use fold::Fold;
+#[cfg(feature = "bedrock")]
+pub use framing::event_stream;
+pub use framing::{ndjson, sse};
 pub use wire::{Api, Chat, Close, Decoder, EncodeOptions, Operation, ReplyHead, Wire, WireRequest, missing_feature};
 
 /// The APIs of this build. Every API is registered here, and nowhere else in this crate.
@@ -113,6 +118,8 @@ pub const APIS: &[Api] = &[
     Api::new("ollama", || Box::new(ollama::Ollama::new())),
     #[cfg(feature = "gemini")]
     Api::new("gemini", || Box::new(gemini::Gemini::new())),
+    #[cfg(feature = "bedrock")]
+    Api::new("bedrock", || Box::new(bedrock::Bedrock::new())),
 ];
 
 #[cfg(all(doctest, feature = "openai-chat"))]

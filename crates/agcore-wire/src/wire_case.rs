@@ -68,7 +68,7 @@ use crate::{
 pub struct WireCase {
     /// The name of the case.
     pub id: String,
-    /// The API, by the name of its feature: `openai-chat`, `anthropic`, `openai-responses`, `ollama` or `gemini`.
+    /// The API, by the name of its feature: `openai-chat`, `anthropic`, `openai-responses`, `ollama`, `gemini` or `bedrock`.
     pub dialect: String,
     /// The special feature of the case, in one line.
     #[serde(default)]

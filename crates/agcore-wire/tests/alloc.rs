@@ -158,6 +158,62 @@ fn a_chunk_of_gemini_allocates_as_little() {
     );
 }
 
+/// Checks a piece of a block as sent by Bedrock, with its padding.
+#[cfg(feature = "bedrock")]
+#[test]
+fn a_piece_of_bedrock_allocates_as_little() {
+    use agcore_wire::bedrock::Bedrock;
+
+    let message = |delta: &str| {
+        let headers = [
+            (":event-type", "contentBlockDelta"),
+            (":content-type", "application/json"),
+            (":message-type", "event"),
+        ];
+        let mut block = Vec::new();
+        for (name, value) in headers {
+            block.push(u8::try_from(name.len()).unwrap());
+            block.extend_from_slice(name.as_bytes());
+            block.extend_from_slice(&[7, 0, u8::try_from(value.len()).unwrap()]);
+            block.extend_from_slice(value.as_bytes());
+        }
+        let payload = format!(r#"{{"contentBlockIndex":0,"delta":{delta},"p":"abcdefghijklmnopqrstuvwxyzABCDEFG"}}"#);
+        let mut message = Vec::new();
+        for length in [16 + block.len() + payload.len(), block.len()] {
+            message.extend_from_slice(&u32::try_from(length).unwrap().to_be_bytes());
+        }
+        message.extend_from_slice(&crc32fast::hash(&message).to_be_bytes());
+        message.extend_from_slice(&block);
+        message.extend_from_slice(payload.as_bytes());
+        message.extend_from_slice(&crc32fast::hash(&message).to_be_bytes());
+        message
+    };
+    let check = |delta: &str, max: f64| {
+        let stream = message(delta).repeat(usize::try_from(CHUNKS).unwrap());
+        for size in [message(delta).len(), 4096, 7] {
+            let mut decoder = Wire::<Chat>::decoder(&Bedrock::new(), &ReplyHead::default());
+            let mut deltas = Vec::with_capacity(1024);
+            decoder.feed(&message(delta).repeat(50), &mut deltas).unwrap();
+            deltas.clear();
+            let info = allocation_counter::measure(|| {
+                for read in stream.chunks(size) {
+                    decoder.feed(read, &mut deltas).unwrap();
+                    deltas.clear();
+                }
+            });
+            let found = info.count_total as f64 / CHUNKS as f64;
+            assert!(found <= max, "{delta} in reads of {size} bytes: {found} allocations");
+        }
+    };
+    check(r#"{"text":" word"}"#, 0.1);
+    check(r#"{"reasoningContent":{"text":"é🦀"}}"#, 0.1);
+    check(
+        r#"{"text":"a text that is too long to be kept in place, as it comes in larger pieces"}"#,
+        1.1,
+    );
+    check(r#"{"toolUse":{"input":"{\"ci"}}"#, 3.0);
+}
+
 /// Checks an event with this delta of a block as sent by Anthropic.
 #[cfg(feature = "anthropic")]
 #[track_caller]

@@ -46,6 +46,20 @@ const EXTRAS: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "bedrock",
+        &[
+            "decode/block.rs",
+            "decode/failure.rs",
+            "encode/block.rs",
+            "encode/caching.rs",
+            "encode/list.rs",
+            "encode/media.rs",
+            "encode/model.rs",
+            "path.rs",
+            "settings.rs",
+        ],
+    ),
+    (
         "gemini",
         &[
             "decode/choice.rs",

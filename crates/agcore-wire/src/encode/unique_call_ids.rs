@@ -59,6 +59,16 @@ impl<'a> UniqueCallIds<'a> {
         Self { formatted, renamed }
     }
 
+    /// Creates a mapping to ids of a format, in which an id may occur again in a later round: for formats without place for a
+    /// suffix.
+    #[cfg(feature = "bedrock")]
+    pub(crate) fn repeatable(format: CallIdFormat, messages: &'a [Arc<Message>]) -> Self {
+        Self {
+            formatted: CallIds::new(format, messages),
+            renamed: HashMap::new(),
+        }
+    }
+
     /// Returns the id to send for an id in the message at index `at`.
     pub(crate) fn get(&self, at: usize, id: &'a str) -> Cow<'a, str> {
         let renamed = self.renamed.get(&(at, id)).map(String::as_str);

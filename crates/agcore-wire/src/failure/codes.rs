@@ -1,7 +1,8 @@
 //! Codes and types with a precise meaning, which override the status.
 //!
 //! They come from the vendors' error references and from recorded replies: OpenAI, Azure, Anthropic, Gemini
-//! (google.rpc.Code), Groq, Mistral, DashScope, Moonshot, z.ai (numbers), llama.cpp, vLLM, LiteLLM, GitHub Copilot.
+//! (google.rpc.Code), Groq, Mistral, DashScope, Moonshot, z.ai (numbers), llama.cpp, vLLM, LiteLLM, GitHub Copilot, Bedrock (names
+//! that end in `Exception`).
 
 use crate::error::{LlmErrorKind, TimeoutStage};
 
@@ -24,6 +25,7 @@ const PRECISE: Table = &[
             "payment_required",
             "usage_limit_reached", // OpenAI, for subscriptions
             "allocationquota.freetieronly",
+            "servicequotaexceededexception",
             "1113",
             "1304",
             "1308",
@@ -69,6 +71,7 @@ const PRECISE: Table = &[
             "rate_limit_reached_error",
             "throttling_error",
             "throttlingexception",
+            "toomanyrequestsexception",
             "throttling",
             "throttling.ratequota",
             "throttling.allocationquota",
@@ -93,6 +96,15 @@ const PRECISE: Table = &[
             "api_key_invalid",
             "no_db_connection",
             "unauthenticated",
+            "expiredtoken",
+            "expiredtokenexception",
+            "incompletesignatureexception",
+            "invalidclienttokenid",
+            "invalidsignatureexception",
+            "missingauthenticationtoken",
+            "missingauthenticationtokenexception",
+            "signaturedoesnotmatch",
+            "unrecognizedclientexception",
         ],
     ),
     (
@@ -103,6 +115,7 @@ const PRECISE: Table = &[
             "permission_denied_error",
             "request_forbidden",
             "unsupported_country_region_territory",
+            "accessdeniedexception",
         ],
     ),
     (
@@ -118,6 +131,7 @@ const PRECISE: Table = &[
             "deploymentnotfound",
             "not_found",
             "resource_not_found_error",
+            "resourcenotfoundexception",
         ],
     ),
     (
@@ -132,11 +146,19 @@ const PRECISE: Table = &[
             "capacity_exceeded",
             "service_unavailable",
             "service_unavailable_error",
+            "modelnotreadyexception",
+            "serviceunavailableexception",
         ],
     ),
     (
         LlmErrorKind::Timeout(TimeoutStage::Total),
-        &["timeout", "timeout_error", "request_timeout", "deadline_exceeded"],
+        &[
+            "timeout",
+            "timeout_error",
+            "request_timeout",
+            "deadline_exceeded",
+            "modeltimeoutexception",
+        ],
     ),
 ];
 
@@ -150,6 +172,9 @@ const VAGUE: Table = &[
             "internal_error",
             "internal",
             "vector_store_timeout",
+            "internalserverexception",
+            "modelerrorexception",
+            "modelstreamerrorexception",
             "api_error",
         ],
     ),
@@ -158,6 +183,7 @@ const VAGUE: Table = &[
         &[
             "invalid_request_error",
             "badrequesterror",
+            "validationexception",
             "bad_request_error",
             "invalid_argument",
             "failed_precondition",
@@ -191,6 +217,9 @@ pub(super) fn vague(code: &str) -> Option<LlmErrorKind> {
 }
 
 fn find(table: Table, code: &str) -> Option<LlmErrorKind> {
+    // Amazon's codes may have a namespace in front (`com.amazon.coral#Name`), and an address behind them (`Name:http://…`).
+    let code = code.split(':').next().unwrap_or(code);
+    let code = code.rsplit('#').next().unwrap_or(code);
     let is_listed = |codes: &[&str]| codes.iter().any(|known| known.eq_ignore_ascii_case(code));
     let (kind, _) = table.iter().find(|(_, codes)| is_listed(codes))?;
     Some(*kind)
@@ -255,5 +284,11 @@ mod tests {
             assert_eq!(codes.iter().filter(|other| *other == code).count(), 1, "{code}");
         }
         assert_eq!(precise("Insufficient_Quota"), Some(LlmErrorKind::QuotaExhausted));
+        for code in [
+            "com.amazon.coral.service#ThrottlingException",
+            "ThrottlingException:http://a.example/#b",
+        ] {
+            assert_eq!(precise(code), Some(LlmErrorKind::RateLimit), "{code}");
+        }
     }
 }

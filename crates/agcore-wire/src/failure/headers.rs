@@ -8,7 +8,7 @@ use http::HeaderMap;
 
 use crate::wire::ReplyHead;
 
-/// The headers kept in errors: request ids, hints and limits of OpenAI, Azure, Anthropic, Groq, Google and Cloudflare.
+/// The headers kept in errors: request ids, hints and limits of OpenAI, Azure, Anthropic, Groq, Google, Amazon and Cloudflare.
 const USEFUL: &[&str] = &[
     "x-request-id",
     "request-id",
@@ -23,6 +23,7 @@ const USEFUL: &[&str] = &[
     "retry-after",
     "retry-after-ms",
     "x-should-retry",
+    "x-amzn-errortype",
     "openai-processing-ms",
     "x-envoy-upstream-service-time",
     "x-ratelimit-limit",
@@ -51,8 +52,8 @@ const USEFUL: &[&str] = &[
 /// The number of entries at the front of [`USEFUL`] that are ids of a request, in order of preference.
 const IDS: usize = ResponseMetadata::REQUEST_ID_HEADERS.len();
 
-/// A bit for each entry of [`USEFUL`] that only helps to understand an error: from `date` to `x-should-retry`.
-const ONLY_IN_ERRORS: u64 = 0b11_1111 << IDS;
+/// A bit for each entry of [`USEFUL`] that only helps to understand an error: from `date` to `x-amzn-errortype`.
+const ONLY_IN_ERRORS: u64 = 0b111_1111 << IDS;
 
 /// The counters of servers: the names of the headers with what remains and with when it is reset.
 pub(super) const COUNTERS: &[(&str, &str)] = &[
@@ -244,7 +245,7 @@ mod tests {
     fn ids_come_first_and_hints_for_errors_next() {
         assert_eq!(&USEFUL[..IDS], ResponseMetadata::REQUEST_ID_HEADERS);
         let hints: Vec<_> = bits(ONLY_IN_ERRORS).map(|at| USEFUL[usize::from(at)]).collect();
-        assert_eq!((hints[0], hints[5]), ("date", "x-should-retry"));
-        assert_eq!(hints.len(), 6);
+        assert_eq!((hints[0], hints[6]), ("date", "x-amzn-errortype"));
+        assert_eq!(hints.len(), 7);
     }
 }

@@ -29,6 +29,7 @@ const QUOTA: &[Phrases] = &[
     &["reached your", "usage limit"], // Ollama's cloud
     &["key limit exceeded"],
     &["free-models-per-day"],
+    &["too many tokens per day"], // Bedrock
     &["free tier", "exhausted"],
     &["have any credits"],         // xAI
     &["out of call volume quota"], // Azure API Management
@@ -167,6 +168,8 @@ const CONTEXT: &[Phrases] = &[
     &["prompt token count of", "exceeds the limit"],         // GitHub Copilot
     &["contextwindowexceedederror"],                         // LiteLLM
     &["input is too long for requested model"],              // Bedrock
+    &["input tokens exceeded"],                              // Bedrock, of Nova
+    &["too many input tokens"],                              // Bedrock, of Titan
     &["exceed context limit"],                               // Anthropic, with the output's limit
     &["must have less than", "tokens"],                      // Text Generation Inference
     &["exceeds the maximum allowed input length"],           // OpenRouter, Baseten

@@ -11,6 +11,11 @@ const NAMES: &[(&str, bool, &[&str])] = &[
     ("ollama", cfg!(feature = "ollama"), &["ollama-native", "ollama-api"]),
     ("gemini", cfg!(feature = "gemini"), &["gemini-native", "gemini-api"]),
     (
+        "bedrock",
+        cfg!(feature = "bedrock"),
+        &["bedrock", "aws", "amazon", "amazon-bedrock", "aws-bedrock", "converse"],
+    ),
+    (
         "openai-chat",
         cfg!(feature = "openai-chat"),
         &[

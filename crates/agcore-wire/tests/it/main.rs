@@ -15,12 +15,16 @@ mod anthropic_caching;
 mod anthropic_decode;
 #[cfg(feature = "anthropic")]
 mod anthropic_encode;
+#[cfg(feature = "bedrock")]
+mod bedrock_encode;
 #[cfg(feature = "openai-chat")]
 mod dialects;
 #[cfg(feature = "openai-chat")]
 mod costs;
 mod deltas;
 mod errors;
+#[cfg(feature = "bedrock")]
+mod event_stream;
 #[cfg(feature = "gemini")]
 mod gemini_encode;
 #[cfg(feature = "openai-chat")]

@@ -8,6 +8,7 @@ use agcore_chat::{AssistantMessage, ChatRequest, Message, Tool, ToolDefinition, 
 use agcore_wire::{
     Chat, Close, EncodeOptions, Fold, ReplyHead, Wire,
     anthropic::Anthropic,
+    bedrock::Bedrock,
     dialect::{self, Dialect},
     gemini::Gemini,
     ollama::Ollama,
@@ -237,6 +238,44 @@ fn gemini_native() -> Api {
     }
 }
 
+fn bedrock() -> Api {
+    let call = |id: &str, arguments: &str| json!({"toolUse": {"toolUseId": id, "name": "weather", "input": serde_json::from_str::<Value>(arguments).unwrap()}});
+    let reply = |content: Value, reason: &str| {
+        let message = json!({"role": "assistant", "content": content});
+        json!({"output": {"message": message}, "stopReason": reason, "usage": {"inputTokens": 1, "outputTokens": 1, "totalTokens": 2}})
+    };
+    let text = json!({"text": "Thoughts of bedrock.", "signature": "signature of bedrock"});
+    let content = json!([
+        {"reasoningContent": {"reasoningText": text}},
+        {"reasoningContent": {"redactedContent": "redacted of bedrock"}},
+        {"text": "Text of bedrock."},
+        call("tooluse_1", ARGUMENTS[0]),
+        call("tooluse_2", ARGUMENTS[1]),
+    ]);
+    Api {
+        name: "bedrock",
+        wire: Arc::new(Bedrock::new()),
+        reply: reply(content, "tool_use"),
+        last: reply(json!([{"text": "Last of bedrock."}]), "end_turn"),
+        private: &["Thoughts of bedrock.", "signature of bedrock", "redacted of bedrock"],
+        accepts_id: |id| {
+            let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"_.:-".contains(&byte);
+            (1..=64).contains(&id.len()) && id.bytes().all(allowed)
+        },
+        unique_ids: true,
+        ids: |body| {
+            let ids = |kind: &'static str| {
+                each(body, "messages", |message| {
+                    let mut found = each(message, "content", |block| vec![string(&block[kind]["toolUseId"])]);
+                    found.retain(|id| !id.is_empty());
+                    found
+                })
+            };
+            (ids("toolUse"), ids("toolResult"))
+        },
+    }
+}
+
 fn apis() -> Vec<Api> {
     vec![
         openai(),
@@ -247,6 +286,7 @@ fn apis() -> Vec<Api> {
         responses(),
         ollama(),
         gemini_native(),
+        bedrock(),
     ]
 }
 

@@ -16,7 +16,7 @@ use super::support::{OSLO, Weather, oslo, question};
 fn connect(kind: &str, server: &MockServer) -> Arc<dyn LlmProvider> {
     let url = match kind {
         "ollama-native" => format!("{}/api", server.root_url()),
-        "gemini-native" => server.root_url(),
+        "gemini-native" | "bedrock" => server.root_url(),
         _ => server.base_url(),
     };
     let config = ProviderConfig::parse(&format!("{kind}:mock-model")).unwrap();
@@ -128,6 +128,18 @@ async fn gemini() {
         json!(["final_answer"])
     );
     body("gemini-native", OutputMode::Prompt).await;
+}
+
+#[tokio::test]
+async fn bedrock() {
+    let native = body("bedrock", OutputMode::Native).await;
+    let format = &native["outputConfig"]["textFormat"];
+    let schema = format["structure"]["jsonSchema"]["schema"].as_str().unwrap();
+    assert_eq!(names(&serde_json::from_str(schema).unwrap()), NAMES);
+    let tool = body("bedrock", OutputMode::Tool).await;
+    let spec = &tool["toolConfig"]["tools"][0]["toolSpec"];
+    assert_eq!(names(&spec["inputSchema"]["json"]), NAMES);
+    body("bedrock", OutputMode::Prompt).await;
 }
 
 /// A map has no closed form, so a vendor that accepts only closed objects is asked through a tool, without a failed request.

@@ -36,6 +36,7 @@ const PROVIDERS: &[(&str, OutputMode, OutputMode, Choice, Choice)] = &[
     ("openai-responses", Native, Native, Named, Required),
     ("ollama-native", Native, Tool, Free, Free),
     ("gemini-native", Native, Tool, Named, Required),
+    ("bedrock", Tool, Tool, Free, Free),
 ];
 
 use Choice::{Free, Named, Required};
@@ -55,7 +56,7 @@ enum Choice {
 fn connect(kind: &str, server: &MockServer) -> Arc<dyn LlmProvider> {
     let url = match kind {
         "ollama-native" => format!("{}/api", server.root_url()),
-        "gemini-native" => server.root_url(),
+        "gemini-native" | "bedrock" => server.root_url(),
         _ => server.base_url(),
     };
     let config = ProviderConfig::parse(&format!("{kind}:mock-model")).unwrap();
@@ -94,7 +95,10 @@ fn mode_of(body: &Value) -> OutputMode {
     let formats = ["response_format", "output_config", "text", "format", "generationConfig"];
     if formats.iter().any(|format| schema(&body[*format])) {
         Native
-    } else if body["tools"].to_string().contains("final_answer") {
+    } else if [&body["tools"], &body["toolConfig"]]
+        .iter()
+        .any(|tools| tools.to_string().contains("final_answer"))
+    {
         Tool
     } else {
         OutputMode::Prompt
@@ -103,6 +107,7 @@ fn mode_of(body: &Value) -> OutputMode {
 
 fn tool_count(body: &Value) -> usize {
     let tools = match &body["tools"][0]["functionDeclarations"] {
+        Value::Null if body["toolConfig"]["tools"].is_array() => &body["toolConfig"]["tools"],
         Value::Null => &body["tools"],
         functions => functions,
     };

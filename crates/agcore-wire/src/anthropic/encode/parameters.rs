@@ -8,9 +8,12 @@ use serde::{Serialize, ser::SerializeMap};
 use serde_json::{Value, json};
 
 use super::schema;
-use crate::anthropic::{
-    settings::{Settings, Thinking},
-    vendor::{unsupported_parameter, unsupported_value},
+use crate::{
+    anthropic::{
+        settings::{Settings, Thinking},
+        vendor::{unsupported_parameter, unsupported_value},
+    },
+    encode::claude,
 };
 
 /// The default limit of generated tokens. Every model since Claude 4 supports it, and a whole reply of this length arrives
@@ -19,22 +22,6 @@ const DEFAULT_LIMIT: u64 = 20_000;
 
 /// The default limit for the models of Claude 3, which is all that they support.
 const CLAUDE_3_LIMIT: u64 = 4096;
-
-/// Parts of the names of models that support only thinking budgets. Dots and at signs in a name count as hyphens.
-const BUDGET_ONLY: &[&str] = &[
-    "claude-3",
-    "opus-4-0",
-    "opus-4-1",
-    "opus-4-5",
-    "opus-4-2025",
-    "sonnet-4-0",
-    "sonnet-4-5",
-    "sonnet-4-2025",
-    "haiku-4-5",
-];
-
-/// The smallest thinking budget that the API accepts, in tokens.
-const MIN_BUDGET: u64 = 1024;
 
 /// The parameters that a request sets.
 #[derive(Debug)]
@@ -233,26 +220,20 @@ struct Effort<'a> {
 impl<'a> Effort<'a> {
     /// Converts a reasoning effort. A budget is a share of `max_tokens`.
     fn new(effort: &'a str, form: Thinking, model: &str, max_tokens: u64) -> Result<Self, String> {
-        let percent = match effort {
-            "none" => {
-                return Ok(Self {
-                    thinking: json!({"type": "disabled"}),
-                    level: None,
-                });
-            }
-            "low" => 20,
-            "medium" => 50,
-            "high" => 80,
-            "xhigh" | "max" => 95,
-            other => {
-                let nearest = if other == "minimal" { "low" } else { "" };
-                let message =
-                    format!("unsupported reasoning effort `{other}`: expected none, low, medium, high, xhigh or max");
-                return Err(unsupported_value("reasoning_effort", nearest, &message));
-            }
+        if effort == "none" {
+            return Ok(Self {
+                thinking: json!({"type": "disabled"}),
+                level: None,
+            });
+        }
+        let Some(percent) = claude::percent_of_limit(effort) else {
+            let nearest = if effort == "minimal" { "low" } else { "" };
+            let message =
+                format!("unsupported reasoning effort `{effort}`: expected none, low, medium, high, xhigh or max");
+            return Err(unsupported_value("reasoning_effort", nearest, &message));
         };
         let has_budget = match form {
-            Thinking::ByModel => supports_only_budgets(model),
+            Thinking::ByModel => claude::supports_only_budgets(model),
             Thinking::Adaptive => false,
             Thinking::Budget => true,
         };
@@ -262,25 +243,19 @@ impl<'a> Effort<'a> {
                 level: Some(effort),
             });
         }
-        // The budget counts towards the limit, and at least one token must be left for the answer.
-        if max_tokens <= MIN_BUDGET {
+        let Some(budget) = claude::budget(percent, max_tokens) else {
             let message = format!(
-                "the token limit {max_tokens} is too low for thinking, which needs more than {MIN_BUDGET} tokens: raise \
-                 the limit, or set the reasoning effort to none"
+                "the token limit {max_tokens} is too low for thinking, which needs more than {} tokens: raise \
+                 the limit, or set the reasoning effort to none",
+                claude::MIN_BUDGET
             );
             return Err(unsupported_value("reasoning_effort", "none", &message));
-        }
-        let budget = (max_tokens.saturating_mul(percent) / 100).clamp(MIN_BUDGET, max_tokens - 1);
+        };
         Ok(Self {
             thinking: json!({"type": "enabled", "budget_tokens": budget}),
             level: None,
         })
     }
-}
-
-fn supports_only_budgets(model: &str) -> bool {
-    let name = model.to_ascii_lowercase().replace(['.', '@'], "-");
-    BUDGET_ONLY.iter().any(|part| name.contains(part))
 }
 
 #[cfg(test)]

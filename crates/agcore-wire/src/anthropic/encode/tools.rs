@@ -10,7 +10,10 @@ use super::{
     block::{Mark, write_cache},
     schema,
 };
-use crate::anthropic::vendor::{CACHE_CONTROL, unsupported_parameter};
+use crate::{
+    anthropic::vendor::{CACHE_CONTROL, unsupported_parameter},
+    encode::closed_schema::closed,
+};
 
 /// The member of a tool that is loaded later.
 const DEFER_LOADING: &str = "defer_loading";
@@ -84,7 +87,7 @@ fn encode_tool(tool: &Tool) -> Result<EncodedTool<'_>, String> {
         Tool::Function(tool) => {
             let mut schema = schema::tool_parameters(tool.parameters.as_ref(), &tool.name)?;
             if tool.strict == Some(true) {
-                let closed = schema::closed(&schema).map_err(|error| {
+                let closed = closed(&schema).map_err(|error| {
                     unsupported_parameter("strict", &format!("the parameters of the tool `{}`", tool.name), &error)
                 })?;
                 schema = Cow::Owned(closed);
