@@ -3,7 +3,13 @@
 mod guard;
 mod secret;
 mod token;
+#[cfg(feature = "bedrock")]
+mod aws;
 
+#[cfg(feature = "bedrock")]
+pub use agcore_aws::{AwsKeys, AwsProfile, ProfileError};
+#[cfg(feature = "bedrock")]
+pub use aws::AwsSigner;
 pub use guard::SecretGuard;
 #[cfg(feature = "cassettes")]
 pub(crate) use guard::{MIN_SECRET_BYTES, REDACTED};
@@ -165,4 +171,9 @@ pub trait RequestSigner: Send + Sync + fmt::Debug {
     /// # Errors
     /// `Authentication` if the request cannot be signed. It is not sent then.
     async fn sign(&self, request: &mut http::Request<Bytes>) -> Result<(), LlmError>;
+
+    /// Returns the secrets that a server may quote in an error, so that they are redacted there. The default is none.
+    fn secrets(&self) -> Vec<Secret> {
+        Vec::new()
+    }
 }

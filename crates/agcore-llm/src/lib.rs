@@ -42,6 +42,7 @@
 //! | `openai-responses` | The OpenAI Responses API. |
 //! | `ollama` | The native API of Ollama. |
 //! | `gemini` | The native API of Gemini. |
+//! | `bedrock` | The Converse API of Amazon Bedrock, with signatures of requests. |
 //! | `all-apis` | All of these APIs. |
 //! | `rerank` | Models that rate the relevance of documents. |
 //! | `media` | Models that make or read images, sound and videos. |

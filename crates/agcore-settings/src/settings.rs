@@ -34,7 +34,7 @@ use agcore_terminal::render::Theme;
 use crate::SettingsError;
 
 pub use self::{
-    choices::{Choices, Unknown},
+    choices::{AwsAccess, Choices, Unknown},
     context::ContextFiles,
     effect::Effect,
     file::guards::{BudgetEntry, BudgetTable},

@@ -63,6 +63,9 @@ pub fn versioned_url(config: &ProviderConfig) -> Option<String> {
         let digits = segment.strip_prefix('v').unwrap_or_default();
         digits.starts_with(|c: char| c.is_ascii_digit())
     };
+    if config.provider_type.is_regional() {
+        return None;
+    }
     let version = match config.provider_type.name() {
         "ollama-native" => "api",
         "gemini-native" => "v1beta",
@@ -88,7 +91,8 @@ pub fn is_known_variable(name: &str) -> bool {
         ProviderType::all()
             .any(|provider| key_variable(&provider) == name || other_key_variable(&provider) == Some(name))
     };
-    name.starts_with("AGCORE_") || ["OPENAI_MODEL", "OPENAI_BASE_URL"].contains(&name) || is_of_vendor()
+    let is_prefixed = ["AGCORE_", "AWS_"].iter().any(|prefix| name.starts_with(prefix));
+    is_prefixed || ["OPENAI_MODEL", "OPENAI_BASE_URL"].contains(&name) || is_of_vendor()
 }
 
 /// Returns whether the servers of this provider offer models of several vendors, with names such as `vendor/model`.
@@ -120,6 +124,7 @@ pub fn example_model(provider: &ProviderType) -> Option<&'static str> {
     Some(match provider.name() {
         "openai" | "openai-responses" => "gpt-5-mini",
         "anthropic" => "claude-sonnet-4-5",
+        "bedrock" => "us.amazon.nova-lite-v1:0",
         "deepseek" => "deepseek-chat",
         "gemini" | "gemini-native" => "gemini-2.5-flash",
         "groq" => "llama-3.3-70b-versatile",
@@ -230,13 +235,19 @@ mod tests {
     #[test]
     fn every_listed_name_is_that_of_a_provider() {
         let with_example = ProviderType::all().filter(|provider| example_model(provider).is_some());
-        assert_eq!(with_example.count(), 15);
+        assert_eq!(with_example.count(), 16);
         assert_eq!(ProviderType::all().filter(has_models_of_vendors).count(), 7);
     }
 
     #[test]
     fn knows_the_variables_that_are_read() {
-        for name in ["AGCORE_ANYTHING", "OPENAI_MODEL", "ANTHROPIC_API_KEY", "VLLM_API_KEY"] {
+        for name in [
+            "AGCORE_ANYTHING",
+            "OPENAI_MODEL",
+            "ANTHROPIC_API_KEY",
+            "VLLM_API_KEY",
+            "AWS_REGION",
+        ] {
             assert!(is_known_variable(name), "{name}");
         }
         for name in ["", "DATABASE_URL", "agcore_model", "ANTHROPIC_MODEL"] {
@@ -252,6 +263,7 @@ mod tests {
         check("openai-responses", "OPENAI_API_KEY");
         check("qwen", "DASHSCOPE_API_KEY");
         check("gemini-native", "GEMINI_API_KEY");
+        check("bedrock", "AWS_BEARER_TOKEN_BEDROCK");
         check("llama.cpp", "LLAMA_CPP_API_KEY");
     }
 }

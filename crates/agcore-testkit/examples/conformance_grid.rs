@@ -20,7 +20,7 @@ const NO_CODE: &str = "the API's errors have no code for it";
 #[tokio::main(flavor = "current_thread")]
 async fn main() {
     let openai = |server: &MockServer| connect("openai", server.base_url());
-    let subjects: [&dyn Subject; 7] = [
+    let subjects: [&dyn Subject; 8] = [
         &ServerSubject::new("chat", openai),
         &ServerSubject::new("responses", |server| connect("openai-responses", server.base_url())),
         &ServerSubject::new("anthropic", |server| connect("anthropic", server.base_url()))
@@ -33,6 +33,8 @@ async fn main() {
         .with_skip(Behavior::UsageDetails, "the API does not count reasoning separately")
         .with_skip(Behavior::Refused(FaultKind::ContentFilter), NO_CODE)
         .with_skip(Behavior::Refused(FaultKind::InvalidToolCall), NO_CODE),
+        &ServerSubject::new("bedrock", |server| connect("bedrock", server.root_url()))
+            .with_skip(Behavior::Refusal, "the API reports refusals as text"),
         &ServerSubject::new("gemini", |server| connect("gemini-native", server.root_url()))
             .with_skip(Behavior::Refusal, "the API reports refusals as text")
             .with_skip(

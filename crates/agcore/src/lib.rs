@@ -117,6 +117,7 @@
 //! | `openai-responses` | The OpenAI Responses API. |
 //! | `ollama` | The native API of Ollama. |
 //! | `gemini` | The native API of Gemini. |
+//! | `bedrock` | The Converse API of Amazon Bedrock, with signatures of requests. |
 //! | `all-apis` | All of these APIs. |
 //! | `rerank` | Models that rate the relevance of documents. |
 //! | `media` | Models that make or read images, sound and videos. |
@@ -187,6 +188,7 @@ pub use agcore_llm::{LlmError, LlmProvider, LlmProviderExt};
         any(
             feature = "anthropic",
             feature = "gemini",
+            feature = "bedrock",
             feature = "ollama",
             feature = "openai-chat",
             feature = "openai-responses"

@@ -52,7 +52,7 @@ pub(crate) struct StreamArgs {
     /// Response body; `-` reads standard input
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
-    /// API that produced the body: openai-chat, openai-responses, anthropic, ollama, gemini
+    /// API that produced the body: openai-chat, openai-responses, anthropic, ollama, gemini, bedrock
     #[arg(long, value_name = "NAME", default_value = "openai-chat")]
     pub(crate) dialect: String,
     /// Also show each increment and the line of the body that completed it

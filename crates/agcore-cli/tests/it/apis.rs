@@ -235,3 +235,91 @@ fn inspects_saved_responses() {
         assert!(shown.contains("usage      3 in, 1 out"), "{}: {shown}", case.dialect);
     }
 }
+
+/// Returns the program with the address of a server for Bedrock, in an empty home directory.
+fn bedrock(server: &Server) -> Agcore {
+    Agcore::new().at_home().with("AGCORE_BASE_URL", &server.root_url())
+}
+
+const CHAT_WITH_BEDROCK: [&str; 4] = ["chat", "some arithmetic", "-m", "bedrock:us.amazon.nova-lite-v1:0"];
+
+#[test]
+fn bedrock_is_asked_with_an_api_key() {
+    let server = Server::playground();
+    let agcore = bedrock(&server)
+        .with("AWS_BEARER_TOKEN_BEDROCK", KEY)
+        .with("AWS_ACCESS_KEY_ID", "AKIDEXAMPLE");
+    let ran = agcore.run(CHAT_WITH_BEDROCK);
+    assert!(
+        ran.assert_success().contains("**arithmetic** returned: "),
+        "{}",
+        ran.stdout
+    );
+    let requests = server.requests();
+    assert_eq!(requests.len(), 2);
+    for request in &requests {
+        assert_eq!(request.path(), "/model/us.amazon.nova-lite-v1%3A0/converse-stream");
+        assert_eq!(request.header("authorization"), Some(format!("Bearer {KEY}").as_str()));
+    }
+}
+
+#[test]
+fn bedrock_is_asked_with_the_keys_of_an_account() {
+    let server = Server::playground();
+    let scope = |request: &RecordedRequest| {
+        let authorization = request.header("authorization").unwrap().to_owned();
+        let credential = authorization.strip_prefix("AWS4-HMAC-SHA256 Credential=").unwrap();
+        let mut parts = credential.split('/');
+        (parts.next().unwrap().to_owned(), parts.nth(1).unwrap().to_owned())
+    };
+    let of_variables = bedrock(&server)
+        .with("AWS_ACCESS_KEY_ID", "AKIDVARIABLE")
+        .with("AWS_SECRET_ACCESS_KEY", "secret-of-the-test")
+        .with("AWS_SESSION_TOKEN", "token-of-the-test")
+        .with("AWS_REGION", "eu-central-1");
+    let ran = of_variables.run(CHAT_WITH_BEDROCK);
+    ran.assert_success();
+    assert!(!ran.stderr.contains("of-the-test"), "{}", ran.stderr);
+    let sent = server.requests().pop().unwrap();
+    assert_eq!(scope(&sent), ("AKIDVARIABLE".to_owned(), "eu-central-1".to_owned()));
+    assert_eq!(sent.header("x-amz-security-token"), Some("token-of-the-test"));
+
+    let of_profile = bedrock(&server).with("AWS_PROFILE", "work");
+    let folder = of_profile.home.path().join(".aws");
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("config"), "[profile work]\nregion = eu-west-3\n").unwrap();
+    let keys = "[work]\naws_access_key_id = AKIDPROFILE\naws_secret_access_key = secret-of-the-test\n";
+    std::fs::write(folder.join("credentials"), keys).unwrap();
+    of_profile.run(CHAT_WITH_BEDROCK).assert_success();
+    let sent = server.requests().pop().unwrap();
+    assert_eq!(scope(&sent), ("AKIDPROFILE".to_owned(), "eu-west-3".to_owned()));
+    assert_eq!(sent.header("x-amz-security-token"), None);
+}
+
+#[test]
+fn what_bedrock_lacks_is_reported() {
+    let home = || Agcore::new().at_home();
+    home()
+        .run(CHAT_WITH_BEDROCK)
+        .assert_failed(3, &["the API key is missing", "AWS_BEARER_TOKEN_BEDROCK"]);
+    home()
+        .with("AWS_BEARER_TOKEN_BEDROCK", KEY)
+        .run(CHAT_WITH_BEDROCK)
+        .assert_failed(1, &["need a region", "AWS_REGION"]);
+    home()
+        .with("AWS_ACCESS_KEY_ID", "AKIDEXAMPLE")
+        .run(CHAT_WITH_BEDROCK)
+        .assert_failed(3, &["AWS_ACCESS_KEY_ID is set without AWS_SECRET_ACCESS_KEY"]);
+    home()
+        .with("AWS_PROFILE", "missing")
+        .run(CHAT_WITH_BEDROCK)
+        .assert_failed(3, &["there is no AWS profile `missing`"]);
+    let of_sign_on = home().with("AWS_PROFILE", "work");
+    let folder = of_sign_on.home.path().join(".aws");
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("config"), "[profile work]\nsso_session = mine\n").unwrap();
+    of_sign_on.run(CHAT_WITH_BEDROCK).assert_failed(
+        3,
+        &["single sign-on", "aws configure export-credentials --profile work"],
+    );
+}

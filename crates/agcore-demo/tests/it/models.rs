@@ -34,6 +34,7 @@ impl Conversation {
     async fn ask(&mut self, text: &str) -> Value {
         self.history.push(match self.api {
             Api::Gemini => json!({ "role": "user", "parts": [{ "text": text }] }),
+            Api::Bedrock => json!({ "role": "user", "content": [{ "text": text }] }),
             _ => json!({ "role": "user", "content": text }),
         });
         self.request().await
@@ -48,9 +49,11 @@ impl Conversation {
         };
         let mut body = minimal(self.api, false);
         body[member] = json!(self.history);
-        body["tools"] = ["weather", "local_time", "save_note"]
-            .map(|name| tool(self.api, name))
-            .into();
+        let tools = ["weather", "local_time", "save_note"].map(|name| tool(self.api, name));
+        match self.api {
+            Api::Bedrock => body["toolConfig"] = json!({ "tools": tools }),
+            _ => body["tools"] = tools.into(),
+        }
         let received = post(&self.server, &self.api.path("/v1"), &body).await;
         assert_eq!(received.status, 200, "{}", received.text());
         received.json()
@@ -62,6 +65,7 @@ fn tool(api: Api, name: &str) -> Value {
     match api {
         Api::Anthropic => json!({ "name": name, "input_schema": schema }),
         Api::OpenAiResponses => json!({ "type": "function", "name": name, "parameters": schema }),
+        Api::Bedrock => json!({ "toolSpec": { "name": name, "inputSchema": { "json": schema } } }),
         Api::Gemini => json!({ "functionDeclarations": [{ "name": name, "parametersJsonSchema": schema }] }),
         _ => json!({ "type": "function", "function": { "name": name, "parameters": schema } }),
     }

@@ -1,6 +1,6 @@
 //! Creating providers from settings.
 
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
 use http::StatusCode;
 
@@ -58,7 +58,7 @@ impl ProviderConfig {
         Ok(ModelEmbedder::from_provider(provider).with_max_inputs(max_inputs))
     }
 
-    /// Requests the list of models from the server; `None` if the server has no such list (HTTP 404, 405 or 501). Cancel
+    /// Requests the list of models from the server; `None` if the API or the server has no such list (HTTP 404, 405 or 501). Cancel
     /// safe: dropping the future closes the connection.
     ///
     /// ```no_run
@@ -105,16 +105,17 @@ pub(super) fn embedding_provider(config: &ProviderConfig) -> Result<(EmbeddingPr
     ))
 }
 
-/// Returns whether the server does not know the path of the list, or not the method.
+/// Returns whether the API has no list, or the server does not know its path, or not the method.
 fn has_no_list(error: &LlmError) -> bool {
     let statuses = [
         StatusCode::NOT_FOUND,
         StatusCode::METHOD_NOT_ALLOWED,
         StatusCode::NOT_IMPLEMENTED,
     ];
-    error
-        .status()
-        .is_some_and(|status| statuses.iter().any(|known| *known == status))
+    error.is_unsupported()
+        || error
+            .status()
+            .is_some_and(|status| statuses.iter().any(|known| *known == status))
 }
 
 /// Describes the provider and its model.
@@ -146,9 +147,12 @@ fn options(config: &ProviderConfig, own_url: Option<&str>) -> Result<HttpOptions
     let key_header = key_header(config.provider_type.key_header())?;
     require_key(config, &key_header)?;
     let own_url = own_url.or(config.provider_type.base_url());
-    let url = config.base_url.as_deref().or(own_url);
-    let url = url.ok_or_else(|| missing_url(config))?;
-    let base_url = base_url(url, config.provider_type.endpoint(), config.provider_type.root());
+    let url = config.base_url.as_deref().or(own_url).map(Cow::Borrowed);
+    let url = match url {
+        Some(url) => url,
+        None => Cow::Owned(regional_url(config)?),
+    };
+    let base_url = base_url(&url, config.provider_type.endpoint(), config.provider_type.root());
     let mut options = HttpOptions::new(base_url)
         .with_credential(config.credential.clone())
         .with_key_header(key_header)
@@ -228,8 +232,40 @@ fn require_key(config: &ProviderConfig, header: &KeyHeader) -> Result<(), LlmErr
     if config.base_url.is_some() || in_headers {
         return Ok(());
     }
-    let message = format!("the API key is {problem}: provide one, usually from the environment variable {variable}");
+    let others = match config.provider_type.is_regional() {
+        true => ", or sign requests with the keys of an account",
+        false => "",
+    };
+    let message =
+        format!("the API key is {problem}: provide one, usually from the environment variable {variable}{others}");
     Err(LlmError::new(LlmErrorKind::Authentication, message))
+}
+
+/// Returns the vendor's own base URL in the region of the settings, or in that of the model's ARN.
+fn regional_url(config: &ProviderConfig) -> Result<String, LlmError> {
+    let invalid = |message: String| LlmError::new(LlmErrorKind::InvalidRequest, message);
+    if !config.provider_type.is_regional() {
+        return Err(missing_url(config));
+    }
+    let Some(region) = config.region() else {
+        return Err(invalid(format!(
+            "providers of type `{}` need a region, such as us-east-1: set `region` (`ProviderConfig::with_region` in code, or the \
+             variable AWS_REGION)",
+            config.provider_type
+        )));
+    };
+    // It becomes a part of the host.
+    let is_part = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    if !region.bytes().all(is_part) {
+        let region = region.escape_debug();
+        return Err(invalid(format!(
+            "`{region}` is not a region: use one such as us-east-1"
+        )));
+    }
+    config
+        .provider_type
+        .regional_url(region)
+        .ok_or_else(|| missing_url(config))
 }
 
 fn missing_url(config: &ProviderConfig) -> LlmError {

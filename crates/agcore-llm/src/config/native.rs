@@ -16,7 +16,10 @@ use agcore_wire::{
 pub(super) struct Native {
     pub(super) name: &'static str,
     pub(super) aliases: &'static [&'static str],
-    pub(super) base_url: &'static str,
+    /// `None` if it depends on the region.
+    pub(super) base_url: Option<&'static str>,
+    /// Returns the base URL in a region, if the vendor has a server in each.
+    pub(super) regional: Option<fn(&str) -> String>,
     /// The path that is appended to a base URL without a path, as the vendor's own libraries do.
     pub(super) root: &'static str,
     /// The path of chat requests, which is removed from a base URL that contains it.
@@ -62,13 +65,16 @@ pub(super) static ALL: &[Native] = &[
     OLLAMA,
     #[cfg(feature = "gemini")]
     GEMINI,
+    #[cfg(feature = "bedrock")]
+    BEDROCK,
 ];
 
 #[cfg(feature = "anthropic")]
 const ANTHROPIC: Native = Native {
     name: "anthropic",
     aliases: &["claude"],
-    base_url: "https://api.anthropic.com/v1",
+    base_url: Some("https://api.anthropic.com/v1"),
+    regional: None,
     root: "/v1",
     endpoint: "/messages",
     key_variable: Some("ANTHROPIC_API_KEY"),
@@ -93,7 +99,8 @@ const ANTHROPIC: Native = Native {
 const OPENAI_RESPONSES: Native = Native {
     name: "openai-responses",
     aliases: &["responses"],
-    base_url: "https://api.openai.com/v1",
+    base_url: Some("https://api.openai.com/v1"),
+    regional: None,
     root: "/v1",
     endpoint: "/responses",
     key_variable: Some("OPENAI_API_KEY"),
@@ -117,7 +124,8 @@ const OPENAI_RESPONSES: Native = Native {
 const OLLAMA: Native = Native {
     name: "ollama-native",
     aliases: &["ollama-api"],
-    base_url: "http://localhost:11434/api",
+    base_url: Some("http://localhost:11434/api"),
+    regional: None,
     root: "/api",
     endpoint: "/chat",
     key_variable: None,
@@ -152,7 +160,8 @@ const OLLAMA: Native = Native {
 const GEMINI: Native = Native {
     name: "gemini-native",
     aliases: &["gemini-api"],
-    base_url: "https://generativelanguage.googleapis.com/v1beta",
+    base_url: Some("https://generativelanguage.googleapis.com/v1beta"),
+    regional: None,
     root: "/v1beta",
     endpoint: "/models",
     key_variable: Some("GEMINI_API_KEY"),
@@ -166,6 +175,42 @@ const GEMINI: Native = Native {
     chat: |_| Arc::new(agcore_wire::gemini::Gemini::new()),
     models: || Arc::new(agcore_wire::gemini::Gemini::new()),
     embed: Some(|| Arc::new(agcore_wire::gemini::Gemini::new())),
+    #[cfg(feature = "_kinds")]
+    shape: None,
+};
+
+/// The model is a part of the path, so that the endpoint is its beginning. The key is an API key; the keys of an account sign requests
+/// in its place, as the credential of the settings.
+#[cfg(feature = "bedrock")]
+const BEDROCK: Native = Native {
+    name: "bedrock",
+    aliases: &["aws", "amazon-bedrock", "aws-bedrock"],
+    base_url: None,
+    regional: Some(|region| {
+        let end = if region.starts_with("cn-") { ".cn" } else { "" };
+        format!("https://bedrock-runtime.{region}.amazonaws.com{end}")
+    }),
+    root: "",
+    endpoint: "/model",
+    key_variable: Some("AWS_BEARER_TOKEN_BEDROCK"),
+    key_header: None,
+    // Only some models can be bound to a schema or be forced to call a tool.
+    capabilities: || Capabilities {
+        json_object: false,
+        json_schema: false,
+        json_schema_with_tools: false,
+        required_tool_choice: false,
+        named_tool_choice: false,
+        none_tool_choice: false,
+        custom_tools: false,
+        ..Capabilities::default()
+    },
+    chat: |settings| {
+        let wire = agcore_wire::bedrock::Bedrock::new();
+        Arc::new(wire.with_automatic_caching(settings.automatic_caching))
+    },
+    models: || Arc::new(agcore_wire::bedrock::Bedrock::new()),
+    embed: None,
     #[cfg(feature = "_kinds")]
     shape: None,
 };

@@ -92,12 +92,35 @@ impl ProviderType {
         }
     }
 
-    /// Returns the vendor's own base URL; `None` if each customer has a different one.
+    /// Returns the vendor's own base URL; `None` if each customer or region has a different one.
     pub fn base_url(&self) -> Option<&'static str> {
         match &self.0 {
             #[cfg(feature = "openai-chat")]
             Api::OpenAiChat(dialect) => dialect.base_url,
-            Api::Native(native) => Some(native.base_url),
+            Api::Native(native) => native.base_url,
+        }
+    }
+
+    /// Returns whether the vendor has a server in each region, so that the settings must name one.
+    ///
+    /// ```
+    /// # #[cfg(feature = "bedrock")] {
+    /// use agcore_llm::ProviderType;
+    ///
+    /// assert!("bedrock".parse::<ProviderType>()?.is_regional());
+    /// # }
+    /// # Ok::<(), agcore_llm::UnknownProviderType>(())
+    /// ```
+    pub fn is_regional(&self) -> bool {
+        self.regional_url("").is_some()
+    }
+
+    /// Returns the vendor's own base URL in a region, if there is one in each.
+    pub(super) fn regional_url(&self, region: &str) -> Option<String> {
+        match &self.0 {
+            #[cfg(feature = "openai-chat")]
+            Api::OpenAiChat(_) => None,
+            Api::Native(native) => native.regional.map(|url| url(region)),
         }
     }
 

@@ -28,7 +28,7 @@ use super::provider_type::{ProviderType, UnknownProviderType};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// It deserializes from the members `type`, `name`, `base_url`, `api_key`, `model`, `timeouts` (`connect`, `first_byte`,
+/// It deserializes from the members `type`, `name`, `base_url`, `region`, `api_key`, `model`, `timeouts` (`connect`, `first_byte`,
 /// `idle`, `total`, in seconds), `headers`, `proxy`, `tls`, `automatic_caching`, `context_window`
 /// and `max_output_tokens`. An unknown member is an error.
 #[derive(Debug, Clone, Deserialize)]
@@ -46,6 +46,10 @@ pub struct ProviderConfig {
     /// Trailing slashes and the path of the endpoint are removed. A query is kept and appended to every path.
     #[serde(default)]
     pub base_url: Option<String>,
+    /// The region of the vendor's server, such as `eu-central-1`, if the vendor has a server in each. Without one, that in the
+    /// ARN of the model.
+    #[serde(default)]
+    pub region: Option<String>,
     /// The credential for the server. Deserialized settings contain a fixed key.
     #[serde(default, rename = "api_key", deserialize_with = "key")]
     pub credential: Credential,
@@ -68,7 +72,7 @@ pub struct ProviderConfig {
     #[serde(skip)]
     pub http_client: HttpClient,
     /// Whether the parts of a conversation that the vendor's cache should keep are marked automatically. The default is
-    /// `true`. It has an effect on the Messages API only, which caches nothing without marks.
+    /// `true`. It has an effect on the Messages API and on Bedrock, which cache nothing without marks.
     #[serde(default = "enabled")]
     pub automatic_caching: bool,
     /// The context window of the model in tokens, which overrides the known one.
@@ -90,6 +94,7 @@ impl ProviderConfig {
             provider_type,
             name: None,
             base_url: None,
+            region: None,
             credential: Credential::None,
             model: model.into(),
             timeouts: Timeouts::default(),
@@ -144,6 +149,26 @@ impl ProviderConfig {
     #[must_use]
     pub fn with_base_url(mut self, url: impl Into<String>) -> Self {
         self.base_url = Some(url.into());
+        self
+    }
+
+    /// Sets the region of the vendor's server.
+    ///
+    /// ```
+    /// # #[cfg(feature = "bedrock")] {
+    /// use agcore_llm::{ProviderConfig, credential::{AwsKeys, AwsSigner, Credential}};
+    ///
+    /// let keys = AwsKeys::new("AKIAIOSFODNN7EXAMPLE", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY");
+    /// let config = ProviderConfig::parse("bedrock:eu.amazon.nova-lite-v1:0")?
+    ///     .with_region("eu-central-1")
+    ///     .with_credential(Credential::signer(AwsSigner::new(keys, "eu-central-1")));
+    /// assert!(config.build().is_ok());
+    /// # }
+    /// # Ok::<(), agcore_llm::LlmError>(())
+    /// ```
+    #[must_use]
+    pub fn with_region(mut self, region: impl Into<String>) -> Self {
+        self.region = Some(region.into());
         self
     }
 
@@ -222,6 +247,23 @@ impl ProviderConfig {
     pub fn with_response_shape(mut self, shape: ResponseShape) -> Self {
         self.response_shape = Some(shape);
         self
+    }
+
+    /// Returns the region of the vendor's server: the one that is set, else the one in the ARN of the model.
+    ///
+    /// ```
+    /// # #[cfg(feature = "bedrock")] {
+    /// use agcore_llm::ProviderConfig;
+    ///
+    /// let arn = "bedrock:arn:aws:bedrock:eu-west-1:123456789012:application-inference-profile/abc";
+    /// assert_eq!(ProviderConfig::parse(arn)?.region(), Some("eu-west-1"));
+    /// # }
+    /// # Ok::<(), agcore_llm::LlmError>(())
+    /// ```
+    pub fn region(&self) -> Option<&str> {
+        let of_arn = || self.model.strip_prefix("arn:")?.split(':').nth(2);
+        let region = self.region.as_deref().or_else(of_arn);
+        region.map(str::trim).filter(|region| !region.is_empty())
     }
 
     /// Returns the name in errors, usage and registries.

@@ -107,6 +107,19 @@ async fn the_ollama_wire_conforms() {
     grid(subject).await.assert_passed();
 }
 
+#[cfg(feature = "bedrock")]
+#[tokio::test]
+async fn the_bedrock_wire_conforms() {
+    let connect = |server: &MockServer| {
+        ProviderConfig::parse("bedrock:mock-model")?
+            .with_base_url(server.root_url())
+            .build()
+    };
+    let subject = ServerSubject::new("Bedrock wire over HTTP", connect)
+        .with_skip(Behavior::Refusal, "the API returns refusals as text");
+    grid(subject).await.assert_passed();
+}
+
 #[cfg(feature = "gemini")]
 #[tokio::test]
 async fn the_gemini_wire_conforms() {

@@ -20,7 +20,7 @@ use serde_json::json;
 use crate::support::always;
 
 /// The first and the second provider. Each pair is also tested in reverse.
-const PAIRS: [[&str; 2]; 7] = [
+const PAIRS: [[&str; 2]; 8] = [
     ["openai", "anthropic"],
     ["openai-responses", "anthropic"],
     ["openai", "deepseek"],
@@ -28,6 +28,7 @@ const PAIRS: [[&str; 2]; 7] = [
     ["groq", "ollama-native"],
     ["xai", "zhipu"],
     ["openai", "gemini-native"],
+    ["anthropic", "bedrock"],
 ];
 
 type Change = fn(&mut ChatRequest);
@@ -80,7 +81,7 @@ const PARAMETERS: [(&str, bool, Change); 15] = [
 fn connect(provider_type: &str, server: &MockServer) -> Arc<dyn LlmProvider> {
     let url = match provider_type {
         "ollama-native" => format!("{}/api", server.root_url()),
-        "gemini-native" => server.root_url(),
+        "gemini-native" | "bedrock" => server.root_url(),
         _ => server.base_url(),
     };
     let config = ProviderConfig::parse(&format!("{provider_type}:some-model")).unwrap();

@@ -10,6 +10,8 @@
 #[cfg(feature = "cassettes")]
 mod actor;
 mod always_ready;
+#[cfg(feature = "bedrock")]
+mod bedrock;
 mod breaker;
 #[cfg(feature = "cassettes")]
 mod cassette;

@@ -15,7 +15,7 @@ async fn a_response_has_the_request_id_and_useful_headers() {
             let server = MockServer::start(Script::new([reply])).await.unwrap();
             let url = match provider_type.name() {
                 "ollama-native" => format!("{}/api", server.root_url()),
-                "gemini-native" => server.root_url(),
+                "gemini-native" | "bedrock" => server.root_url(),
                 _ => server.base_url(),
             };
             let config = ProviderConfig::new(provider_type.clone(), "small").with_base_url(url);

@@ -1,5 +1,7 @@
 //! [`Choices`]: every setting with its value and its source.
 
+mod aws;
+
 use agcore::{
     catalog::ModelPrice,
     chat::text::suggestion,
@@ -14,6 +16,7 @@ use agcore_terminal::{
     render::{THEME, Theme},
 };
 
+pub use self::aws::AwsAccess;
 use super::{
     context::ContextFiles,
     file::serve::ServeTable,
@@ -51,6 +54,8 @@ pub struct Choices {
     pub proxy: Chosen<Proxy>,
     /// The API key.
     pub key: Option<Chosen<Secret>>,
+    /// The region and the keys of an account, for Amazon Bedrock.
+    pub aws: AwsAccess,
     /// The timeouts and retries of the provider.
     pub limits: ModelLimits,
     /// The prices of `[prices]` in all settings files, and the first file that has some.
@@ -153,6 +158,7 @@ impl Choices {
         check_switch(KEYRING)?;
         let theme = theme(&sources)?;
         Ok(Self {
+            aws: AwsAccess::find(&provider.value, key.is_some(), &sources, &mut warnings),
             key,
             model,
             base_url,
@@ -206,6 +212,7 @@ impl Choices {
         if let Some(url) = &self.base_url {
             config = config.with_base_url(url.value.as_str());
         }
+        config = self.aws.add_to(config);
         if let Some(key) = &self.key {
             config = config.with_credential(Credential::key(key.value.clone()));
         }

@@ -15,7 +15,9 @@ const OTHER: &str = "compatible";
 /// server.
 pub fn offered(found: &Found) -> Vec<ProviderType> {
     let common = COMMON.into_iter().filter_map(|name| name.parse().ok());
-    let is_offered = |provider: &ProviderType| example_model(provider).is_some() && !is_variant(provider);
+    // A region is not asked for.
+    let is_offered =
+        |provider: &ProviderType| example_model(provider).is_some() && !is_variant(provider) && !provider.is_regional();
     let others = ProviderType::all().filter(is_offered);
     let mut offered: Vec<ProviderType> = Vec::new();
     let all = found.providers().cloned().chain(common).chain(others);

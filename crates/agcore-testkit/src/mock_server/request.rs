@@ -10,16 +10,17 @@ use serde_json::Value;
 
 use crate::mock_server::{
     reply::{ApiError, Reply},
-    wire::{Api, GeminiCall, KindRequest, Operation, Prompt, generate, operation_of, wire},
+    wire::{Api, BedrockCall, GeminiCall, KindRequest, Operation, Prompt, generate, operation_of, wire},
 };
 
 /// Headers whose values are redacted in the `Debug` output.
-const SECRET: [&str; 6] = [
+const SECRET: [&str; 7] = [
     "authorization",
     "proxy-authorization",
     "x-api-key",
     "api-key",
     "x-goog-api-key",
+    "x-amz-security-token",
     "cookie",
 ];
 
@@ -178,13 +179,24 @@ impl RecordedRequest {
             call.model.clone_into(&mut prompt.model);
             prompt.stream = call.is_streamed();
         }
+        if let Some(call) = self.bedrock_call() {
+            prompt.stream = call.is_streamed();
+            prompt.model = call.model;
+        }
         prompt
     }
 
     /// Returns the model that the request names: in the path or in the body.
-    pub(crate) fn model(&self) -> &str {
+    pub(crate) fn model(&self) -> Cow<'_, str> {
         let in_body = || self.json()["model"].as_str().unwrap_or_default();
-        self.gemini_call().map_or_else(in_body, |call| call.model)
+        match self.bedrock_call() {
+            Some(call) => call.model.into(),
+            None => self.gemini_call().map_or_else(in_body, |call| call.model).into(),
+        }
+    }
+
+    fn bedrock_call(&self) -> Option<BedrockCall<'_>> {
+        BedrockCall::of(self.path()).filter(|_| self.api() == Api::Bedrock)
     }
 
     fn gemini_call(&self) -> Option<GeminiCall<'_>> {

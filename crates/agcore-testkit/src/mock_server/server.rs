@@ -91,7 +91,8 @@ impl MockServer {
         self.address
     }
 
-    /// Returns `http://127.0.0.1:PORT`, to which the paths of Ollama (`/api/chat`) and Gemini (`/v1beta/models`) are relative.
+    /// Returns `http://127.0.0.1:PORT`, to which the paths of Ollama (`/api/chat`), Gemini (`/v1beta/models`) and
+    /// Bedrock (`/model`) are relative.
     pub fn root_url(&self) -> String {
         format!("http://{}", self.address)
     }

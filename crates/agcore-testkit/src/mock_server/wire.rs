@@ -7,6 +7,7 @@
 mod api;
 mod prompt;
 mod event;
+mod frame;
 mod json;
 mod contract;
 
@@ -18,6 +19,7 @@ mod model_list;
 mod tool_results;
 
 mod anthropic;
+mod bedrock;
 mod gemini;
 mod ollama;
 mod openai_chat;
@@ -30,10 +32,12 @@ pub use {
 };
 pub(crate) use {
     api::{GeminiCall, operation_of},
+    bedrock::BedrockCall,
     contract::{ReplyMetadata, Wire},
     embedding::embeddings,
-    error_body::error_body,
-    event::{Event, Part, Style},
+    error_body::{error_body, error_header},
+    event::{Event, Framing, Part, Style},
+    frame::frame,
     kind::{KindRequest, generate},
     model_list::model_list,
     tool_results::validate_tool_results,
@@ -47,5 +51,6 @@ pub(crate) fn wire(api: Api) -> &'static dyn Wire {
         Api::Anthropic => &anthropic::Anthropic,
         Api::Ollama => &ollama::Ollama,
         Api::Gemini => &gemini::Gemini,
+        Api::Bedrock => &bedrock::Bedrock,
     }
 }

@@ -1,5 +1,6 @@
 //! A plain HTTP client that records every read of a body and how the body ended.
 
+use agcore_llm::wire::event_stream::{EventStreamDecoder, EventStreamError};
 use agcore_testkit::mock_server::{Api, MockOptions, MockServer, RecordedRequest, Reply};
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
@@ -45,6 +46,22 @@ impl Received {
         lines
             .map(|line| line.strip_prefix("data: ").unwrap_or(line).to_owned())
             .collect()
+    }
+}
+
+impl Received {
+    /// Returns the messages of a binary event stream: the name and the payload of each.
+    pub(crate) fn messages(&self) -> Vec<(String, Value)> {
+        let (mut decoder, mut messages) = (EventStreamDecoder::new(), Vec::new());
+        let read = decoder.feed(&self.reads.concat(), |message| {
+            let names = [":event-type", ":exception-type"].map(|name| message.header(name));
+            let name = names.into_iter().flatten().collect::<String>();
+            messages.push((name, serde_json::from_slice(message.payload).unwrap_or_default()));
+            Ok::<_, EventStreamError>(())
+        });
+        read.unwrap();
+        assert!(!decoder.is_within_message());
+        messages
     }
 }
 
@@ -112,15 +129,18 @@ pub(crate) fn minimal(api: Api, stream: bool) -> Value {
             body
         }
         Api::Gemini => json!({ "contents": [{ "role": "user", "parts": [{ "text": "Hi" }] }] }),
+        Api::Bedrock => json!({ "messages": [{ "role": "user", "content": [{ "text": "Hi" }] }] }),
         _ => chat(stream),
     }
 }
 
-/// Returns the path of a request for an answer of this model. That of Gemini contains the model and the form of the reply.
+/// Returns the path of a request for an answer of this model. Those of Gemini and Bedrock contain the model and the form of the reply.
 pub(crate) fn path(api: Api, model: &str, stream: bool) -> String {
     match (api, stream) {
         (Api::Gemini, true) => format!("/v1beta/models/{model}:streamGenerateContent?alt=sse"),
         (Api::Gemini, false) => format!("/v1beta/models/{model}:generateContent"),
+        (Api::Bedrock, true) => format!("/model/{model}/converse-stream"),
+        (Api::Bedrock, false) => format!("/model/{model}/converse"),
         _ => api.path("/v1"),
     }
 }

@@ -34,6 +34,14 @@ async fn renders_errors_in_the_format_of_each_api() {
             assert_eq!(received.text(), expected);
         }
     }
+    let error = Reply::error(ApiError::new(429).with_message("Slow down"));
+    let bedrock = ask_api(Api::Bedrock, error, true).await;
+    assert_eq!(
+        (bedrock.status, bedrock.text().as_str()),
+        (429, r#"{"message":"Slow down"}"#)
+    );
+    assert!(bedrock.header("x-amzn-errortype").starts_with("ThrottlingException:"));
+    assert_eq!(bedrock.header("x-amzn-requestid"), "req_mock0");
     let anthropic = ask_api(Api::Anthropic, Reply::error(ApiError::new(500)), false).await;
     assert_eq!(anthropic.header("request-id"), "req_mock0");
 }

@@ -102,6 +102,13 @@ async fn renders_error_events_in_the_format_of_each_api() {
         let reply = Reply::text("a b").with_fault(Fault::error_event(2, ApiError::new(529)));
         assert_eq!(ask_api(api, reply, true).await.payloads().last().unwrap(), expected);
     }
+    let reply = Reply::text("a b").with_fault(Fault::error_event(2, ApiError::new(529)));
+    let messages = ask_api(Api::Bedrock, reply, true).await.messages();
+    let expected = (
+        "serviceUnavailableException".to_owned(),
+        json!({ "message": "Overloaded" }),
+    );
+    assert_eq!(messages.last(), Some(&expected));
     let nested = ApiError::new(500).with_shape(ErrorShape::OpenAi);
     let reply = Reply::text("a").with_fault(Fault::error_event(0, nested));
     let event = ask_api(Api::OpenAiResponses, reply, true).await.text();

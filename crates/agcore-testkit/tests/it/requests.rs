@@ -174,6 +174,24 @@ async fn pairs_ollama_results_by_id_or_else_by_name() {
     }
 }
 
+/// Returns the same request for Bedrock.
+fn converse_request(schema: &Value) -> Value {
+    json!({
+        "system": [{ "text": "S" }],
+        "toolConfig": { "tools": [
+            { "toolSpec": { "name": "f", "description": "d", "inputSchema": { "json": schema } } },
+        ] },
+        "messages": [
+            { "role": "user", "content": [{ "text": "U" }] },
+            { "role": "assistant", "content": [
+                { "reasoningContent": { "reasoningText": { "text": "T" } } }, { "text": "A" },
+                { "toolUse": { "toolUseId": "1", "name": "f", "input": { "x": 1 } } },
+            ] },
+            { "role": "user", "content": [{ "toolResult": { "toolUseId": "1", "content": [{ "text": "R" }] } }] },
+        ],
+    })
+}
+
 #[tokio::test]
 async fn reads_the_same_prompt_from_every_api() {
     let schema = json!({ "type": "object" });
@@ -232,6 +250,7 @@ async fn reads_the_same_prompt_from_every_api() {
                 ],
             }),
         ),
+        (Api::Bedrock, converse_request(&schema)),
         (
             Api::Gemini,
             json!({

@@ -301,3 +301,54 @@ async fn validates_gemini_requests() {
         check(Api::Gemini, members, expected).await;
     }
 }
+
+#[tokio::test]
+async fn validates_converse_requests() {
+    let user = json!({ "role": "user", "content": [{ "text": "Hi" }] });
+    let call = |id: &str| json!({ "toolUse": { "toolUseId": id, "name": "f", "input": {} } });
+    let result = |id: &str| json!({ "toolResult": { "toolUseId": id, "content": [{ "text": "r" }] } });
+    let assistant = |content: Value| json!({ "role": "assistant", "content": content });
+    let of_user = |content: Value| json!({ "role": "user", "content": content });
+    let tools = json!({ "tools": [{ "toolSpec": { "name": "f", "inputSchema": { "json": { "type": "object" } } } }] });
+    let talk = |calls: Value, results: Value| json!({ "toolConfig": tools, "messages": [user, assistant(calls), of_user(results)] });
+    let document = |name: &str| json!({ "document": { "name": name, "format": "txt", "source": { "bytes": "aGk=" } } });
+    let point = json!({ "cachePoint": { "type": "default" } });
+    for (members, expected) in [
+        (json!({}), ""),
+        (json!({ "messages": [] }), "must not be empty"),
+        (
+            json!({ "messages": [{ "role": "tool", "content": [{ "text": "Hi" }] }] }),
+            "must be user or assistant",
+        ),
+        (json!({ "messages": [{ "role": "user", "content": [] }] }), "is empty"),
+        (json!({ "messages": [of_user(json!([{ "text": " " }]))] }), "is blank"),
+        (json!({ "messages": [user, user] }), "must alternate"),
+        (talk(json!([call("a")]), json!([result("a")])), ""),
+        (
+            talk(json!([call("a")]), json!([result("b")])),
+            "the toolUse blocks of the previous turn",
+        ),
+        (talk(json!([call("a")]), json!([result("a"), result("b")])), "exceeds"),
+        (
+            talk(
+                json!([call("a")]),
+                json!([{ "toolResult": { "toolUseId": "a", "content": [] } }]),
+            ),
+            "The content field of a toolResult is empty",
+        ),
+        (
+            json!({ "messages": [user, assistant(json!([call("a")])), of_user(json!([result("a")]))] }),
+            "The toolConfig field must be defined",
+        ),
+        (
+            json!({ "messages": [of_user(json!([{ "text": "a" }, document("x"), document("x")]))] }),
+            "must be unique",
+        ),
+        (
+            json!({ "messages": [of_user(json!([{ "text": "a" }, point, point, point, point, point]))] }),
+            "5 cache points",
+        ),
+    ] {
+        check(Api::Bedrock, members, expected).await;
+    }
+}

@@ -357,6 +357,58 @@ async fn embeds_for_gemini_and_lists_its_models() {
 }
 
 #[tokio::test]
+async fn renders_a_converse_body() {
+    assert_eq!(
+        whole(Api::Bedrock, rich()).await,
+        json!({
+            "metrics": { "latencyMs": 100 },
+            "output": { "message": { "role": "assistant", "content": [
+                { "reasoningContent": { "reasoningText": { "text": "Hm.", "signature": "seal" } } },
+                { "text": "Let me see." },
+                { "toolUse": { "toolUseId": "c1", "name": "weather", "input": { "city": "Rome" } } },
+                { "toolUse": { "toolUseId": "c2", "name": "time", "input": {} } },
+            ] } },
+            "stopReason": "tool_use",
+            "usage": {
+                "inputTokens": 60, "outputTokens": 20, "totalTokens": 120, "cacheReadInputTokens": 30,
+                "cacheWriteInputTokens": 10,
+            },
+        })
+    );
+}
+
+#[tokio::test]
+async fn renders_a_converse_stream() {
+    let received = ask_api(Api::Bedrock, Reply::answer(rich()).with_chunking(Chunking::Whole), true).await;
+    assert_eq!(received.header("content-type"), "application/vnd.amazon.eventstream");
+    let mut messages = received.messages();
+    let names: Vec<String> = messages.iter().map(|(name, _)| name.clone()).collect();
+    let block = |starts: usize, deltas: usize| {
+        let starts = std::iter::repeat_n("contentBlockStart", starts);
+        let deltas = std::iter::repeat_n("contentBlockDelta", deltas);
+        starts.chain(deltas).chain(["contentBlockStop"]).collect::<Vec<_>>()
+    };
+    let blocks = [block(0, 2), block(0, 1), block(1, 2), block(1, 2)].concat();
+    let expected = [vec!["messageStart"], blocks, vec!["messageStop", "metadata"]].concat();
+    assert_eq!(names, expected);
+    assert!(
+        messages.iter().all(|(_, payload)| payload["p"].is_string()),
+        "every event has padding"
+    );
+    let (_, last) = messages.pop().unwrap();
+    assert_eq!(last["usage"]["totalTokens"], 120);
+    assert_eq!(messages.pop().unwrap().1["stopReason"], "tool_use");
+
+    let names = async |fault: Fault| {
+        let reply = Reply::text("x").with_fault(fault);
+        let messages = ask_api(Api::Bedrock, reply, true).await.messages();
+        messages.into_iter().map(|(name, _)| name).collect::<Vec<_>>()
+    };
+    assert!(!names(Fault::MissingFinish).await.contains(&"messageStop".to_owned()));
+    assert!(!names(Fault::MissingDone).await.contains(&"metadata".to_owned()));
+}
+
+#[tokio::test]
 async fn omits_the_end_of_a_stream_in_every_api() {
     for (api, finish, done) in [
         (Api::OpenAiChat, "\"finish_reason\":\"stop\"", "[DONE]"),

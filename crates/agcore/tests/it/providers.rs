@@ -15,6 +15,7 @@ const EXAMPLES: &[(&str, &str, &str)] = &[
     ("azure", "Azure OpenAI", "your-deployment"),
     ("gemini", "Google Gemini", "gemini-2.5-flash"),
     ("gemini-native", "Google Gemini, native API", "gemini-2.5-flash"),
+    ("bedrock", "Amazon Bedrock", "us.amazon.nova-lite-v1:0"),
     ("mistral", "Mistral", "mistral-small-latest"),
     ("groq", "Groq", "llama-3.3-70b-versatile"),
     ("xai", "xAI", "grok-4"),
@@ -40,7 +41,12 @@ fn row(name: &str, vendor: &str, model: &str) -> String {
     };
     let no_key = if name == "compatible" { "optional" } else { "none" };
     let key = known.key_variable().map_or(no_key.to_owned(), |key| format!("`{key}`"));
-    let url = known.base_url().map_or("yours".to_owned(), |url| format!("`{url}`"));
+    let other_url = if known.is_regional() {
+        "that of the region"
+    } else {
+        "yours"
+    };
+    let url = known.base_url().map_or(other_url.to_owned(), |url| format!("`{url}`"));
     format!("| {vendor} | `{name}` | {feature} | {key} | {url} | `{name}:{model}` |\n")
 }
 

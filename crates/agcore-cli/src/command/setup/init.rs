@@ -162,7 +162,7 @@ impl Setup<'_> {
             if let Some(url) = self.found.base_url(provider) {
                 return Ok(Server::new(url, "on this machine"));
             }
-            if provider.base_url().is_some() {
+            if provider.base_url().is_some() || provider.is_regional() {
                 return Ok(Server::of_vendor(provider));
             }
         }

@@ -17,8 +17,8 @@ pub(crate) const SLOW_PACE: Duration = Duration::from_millis(300);
 const HELP: &str = "\
 agcore-mock: a mock model server on 127.0.0.1 with a scripted model.
 
-The server implements OpenAI Chat Completions and Responses, Anthropic Messages (all under /v1), Ollama's /api/chat and Gemini's
-/v1beta/models.
+The server implements OpenAI Chat Completions and Responses, Anthropic Messages (all under /v1), Ollama's /api/chat, Gemini's
+/v1beta/models and Bedrock's /model.
 It prints its base URL as the first line.
 
 Usage: agcore-mock [OPTIONS]

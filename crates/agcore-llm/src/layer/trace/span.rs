@@ -110,6 +110,7 @@ fn conventional_name(provider: &str) -> &str {
     match provider {
         "azure" => "azure.ai.openai",
         "gemini" | "gemini-native" => "gcp.gemini",
+        "bedrock" => "aws.bedrock",
         "mistral" => "mistral_ai",
         "moonshot" => "moonshot_ai",
         "openai-responses" => "openai",

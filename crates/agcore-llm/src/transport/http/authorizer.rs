@@ -27,6 +27,10 @@ impl Authorizer {
                 guard.add(key);
                 Some(header_value(&header, key)?)
             }
+            Credential::Signer(signer) => {
+                signer.secrets().iter().for_each(|secret| guard.add(secret));
+                None
+            }
             _ => None,
         };
         let header = match &credential {

@@ -6,7 +6,7 @@ use super::event_faults;
 use crate::mock_server::{
     reply::{Answer, ApiError, Fault, Form, Reply},
     request::RecordedRequest,
-    wire::{Api, Event, Part, ReplyMetadata, Style, error_body, wire},
+    wire::{Api, Event, Framing, Part, ReplyMetadata, Style, error_body, error_header, frame, wire},
 };
 
 /// The status, the headers, and the frames of the body: one per event, or one for a single body.
@@ -58,12 +58,10 @@ fn answer_draft(answer: &Answer, reply: &Reply, request: &RecordedRequest) -> Dr
         event_faults::apply(&mut events, fault, streamed, |error| wire.error_event(error, &metadata));
     }
     let style = style(Style::new(wire.framing()), &reply.faults);
-    let bytes = |event: &Event| {
-        if streamed {
-            style.write(event)
-        } else {
-            event.data.clone().into_bytes()
-        }
+    let bytes = |event: &Event| match (streamed, style.framing) {
+        (false, _) => event.data.clone().into_bytes(),
+        (true, Framing::EventStream) => frame(event),
+        (true, _) => style.write(event),
     };
     let content_type = if streamed {
         wire.framing().content_type()
@@ -121,6 +119,9 @@ fn style(mut style: Style, faults: &[Fault]) -> Style {
 fn error_draft(error: &ApiError, request: &RecordedRequest) -> Draft {
     let shape = error.parts().shape.unwrap_or(request.api().error_shape());
     let mut headers = headers(request, shape.content_type());
+    if let Some((name, value)) = error_header(error, shape) {
+        set_header(&mut headers, name, &value);
+    }
     for (name, value) in &error.parts().headers {
         set_header(&mut headers, name, value);
     }

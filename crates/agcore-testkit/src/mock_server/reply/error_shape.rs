@@ -21,6 +21,8 @@ pub enum ErrorShape {
     Gemini,
     /// `[{"error": {"code", "message", "status", "details"}}]`: Gemini's OpenAI-compatible endpoint.
     GeminiArray,
+    /// `{"message": "…"}`, with the name of the error in a header: Bedrock.
+    Bedrock,
     /// `{"detail": [{"loc", "msg", "type"}]}`: servers built on `FastAPI`.
     FastApiDetail,
     /// `{"code": "…", "error": "…"}`: xAI.
@@ -48,6 +50,7 @@ impl ErrorShape {
             | Self::LiteLlm
             | Self::Gemini
             | Self::GeminiArray
+            | Self::Bedrock
             | Self::FastApiDetail
             | Self::CodeAndError
             | Self::BareString => "application/json",

@@ -90,7 +90,7 @@ fn check_body(request: &RecordedRequest) -> Result<(), ApiError> {
 fn check_model(options: &MockOptions, request: &RecordedRequest) -> Result<(), ApiError> {
     let model = request.model();
     match &options.models {
-        Some(known) if !known.iter().any(|known| known == model) => Err(ApiError::model_not_found(model)),
+        Some(known) if !known.iter().any(|known| *known == model) => Err(ApiError::model_not_found(&model)),
         _ => Ok(()),
     }
 }

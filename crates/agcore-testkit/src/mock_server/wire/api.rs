@@ -1,6 +1,6 @@
 //! [`Api`]: the APIs of the server, and [`Operation`]: what a request asks for.
 
-use super::form::Form;
+use super::{bedrock::BedrockCall, form::Form};
 use crate::mock_server::reply::ErrorShape;
 
 /// An API of a model server, with its own wire format.
@@ -24,6 +24,8 @@ pub enum Api {
     Ollama,
     /// Gemini's native API.
     Gemini,
+    /// The Converse API of Amazon Bedrock.
+    Bedrock,
 }
 
 /// The path of Gemini's models, which does not depend on a prefix.
@@ -60,16 +62,17 @@ impl<'a> GeminiCall<'a> {
 
 impl Api {
     /// All APIs.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::OpenAiChat,
         Self::OpenAiResponses,
         Self::Anthropic,
         Self::Ollama,
         Self::Gemini,
+        Self::Bedrock,
     ];
 
     /// Returns the path of the endpoint that generates answers, on a server that mounts the OpenAI and Anthropic APIs
-    /// under `prefix`. The paths of Ollama and Gemini do not depend on it; Gemini's contains the model, here `m`.
+    /// under `prefix`. The paths of Ollama, Gemini and Bedrock do not depend on it; the last two contain the model, here `m`.
     pub fn path(self, prefix: &str) -> String {
         match self {
             Self::OpenAiChat => format!("{prefix}/chat/completions"),
@@ -77,6 +80,7 @@ impl Api {
             Self::Anthropic => format!("{prefix}/messages"),
             Self::Ollama => "/api/chat".to_owned(),
             Self::Gemini => format!("{GEMINI_MODELS}/m:generateContent"),
+            Self::Bedrock => "/model/m/converse".to_owned(),
         }
     }
 
@@ -84,6 +88,7 @@ impl Api {
     pub(crate) fn request_id_header(self) -> &'static str {
         match self {
             Self::Anthropic => "request-id",
+            Self::Bedrock => "x-amzn-requestid",
             Self::OpenAiChat | Self::OpenAiResponses | Self::Ollama | Self::Gemini => "x-request-id",
         }
     }
@@ -95,6 +100,7 @@ impl Api {
             Self::Anthropic => ErrorShape::Anthropic,
             Self::Ollama => ErrorShape::Ollama,
             Self::Gemini => ErrorShape::Gemini,
+            Self::Bedrock => ErrorShape::Bedrock,
         }
     }
 }
@@ -155,6 +161,10 @@ pub(crate) fn operation_of(
             let operation = GeminiCall::of(path).and_then(GeminiCall::operation);
             operation.map(|operation| (Api::Gemini, operation, "POST"))
         }
+        _ if BedrockCall::of(path).is_some() => {
+            let is_known = BedrockCall::of(path).is_some_and(|call| call.is_conversation());
+            is_known.then_some((Api::Bedrock, Operation::Generate, "POST"))
+        }
         _ => {
             let native = Form::below_dashscope(path).and_then(|rest| kind(Form::DashScope, method, rest));
             let native = native.map(|(operation, allowed)| (Api::OpenAiChat, operation, allowed));
@@ -167,6 +177,7 @@ pub(crate) fn operation_of(
         Some((api, _, allowed)) => (api, Operation::WrongMethod(allowed)),
         None if path.starts_with("/api/") => (Api::Ollama, Operation::Unknown),
         None if path.starts_with("/v1beta/") => (Api::Gemini, Operation::Unknown),
+        None if path.starts_with("/model/") => (Api::Bedrock, Operation::Unknown),
         None => (vendor, Operation::Unknown),
     }
 }
@@ -276,5 +287,9 @@ mod tests {
         gemini("GET /v1beta/models", Operation::ListModels);
         gemini("GET /v1beta/models/a:generateContent", Operation::WrongMethod("POST"));
         gemini("POST /v1beta/files", Operation::Unknown);
+        let bedrock = |rest: &str, operation| check(rest, false, (Api::Bedrock, operation));
+        bedrock("POST /model/a.b-v1%3A0/converse-stream", Operation::Generate);
+        bedrock("GET /model/a/converse", Operation::WrongMethod("POST"));
+        bedrock("POST /model/a/invoke", Operation::Unknown);
     }
 }

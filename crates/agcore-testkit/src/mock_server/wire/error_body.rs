@@ -17,6 +17,7 @@ pub(crate) fn error_body(error: &ApiError, shape: ErrorShape, request_id: &str) 
         | ErrorShape::LiteLlm
         | ErrorShape::Gemini
         | ErrorShape::GeminiArray
+        | ErrorShape::Bedrock
         | ErrorShape::FastApiDetail
         | ErrorShape::CodeAndError
         | ErrorShape::BareString => error_json(error, shape, request_id).to_string(),
@@ -42,6 +43,7 @@ pub(crate) fn error_json(error: &ApiError, shape: ErrorShape, request_id: &str) 
         }),
         ErrorShape::Gemini => json!({ "error": with_reason(gemini(error), error) }),
         ErrorShape::GeminiArray => json!([{ "error": gemini(error) }]),
+        ErrorShape::Bedrock => json!({ "message": message }),
         ErrorShape::FastApiDetail => json!({
             "detail": [{
                 "loc": ["body", error.param.as_deref().unwrap_or("messages")], "msg": message,
@@ -54,6 +56,25 @@ pub(crate) fn error_json(error: &ApiError, shape: ErrorShape, request_id: &str) 
         ErrorShape::BareString => json!(message),
         ErrorShape::Html | ErrorShape::PlainText | ErrorShape::Empty => Value::Null,
     }
+}
+
+/// Returns the header that belongs to a format: Amazon's errors are named by one.
+pub(crate) fn error_header(error: &ApiError, shape: ErrorShape) -> Option<(&'static str, String)> {
+    let name = || {
+        format!(
+            "{}:http://internal.amazon.com/coral/com.amazon.bedrock/",
+            bedrock_name(error.parts())
+        )
+    };
+    (shape == ErrorShape::Bedrock).then(|| ("x-amzn-errortype", name()))
+}
+
+/// Returns the name of an error in the middle of a stream of Bedrock, and its body.
+pub(super) fn bedrock_exception(error: &ApiError) -> (String, Value) {
+    let name = bedrock_name(error.parts());
+    let (first, rest) = name.split_at(name.chars().next().map_or(0, char::len_utf8));
+    let name = first.to_ascii_lowercase() + rest;
+    (name, error_json(error, ErrorShape::Bedrock, ""))
 }
 
 fn openai(error: &ErrorParts, code: Value) -> Value {
@@ -121,6 +142,22 @@ fn anthropic_kind(status: u16) -> &'static str {
         500.. => "api_error",
         _ => "invalid_request_error",
     }
+}
+
+/// Returns the name of an error of Bedrock (docs.aws.amazon.com, "Converse", errors).
+fn bedrock_name(error: &ErrorParts) -> &str {
+    let by_status = |status| match status {
+        401 | 403 => "AccessDeniedException",
+        404 => "ResourceNotFoundException",
+        408 => "ModelTimeoutException",
+        424 => "ModelErrorException",
+        429 => "ThrottlingException",
+        503 | 529 => "ServiceUnavailableException",
+        500.. => "InternalServerException",
+        _ => "ValidationException",
+    };
+    let own = error.kind.as_deref().filter(|kind| kind.ends_with("Exception"));
+    own.unwrap_or_else(|| by_status(error.status))
 }
 
 fn vllm_kind(status: u16) -> &'static str {

@@ -22,6 +22,8 @@ pub(crate) enum Part {
     Finish,
     /// The terminal marker.
     Done,
+    /// Reports an error in the place of the rest, in a stream with messages of several kinds.
+    Exception,
 }
 
 /// The framing of an API's streams.
@@ -31,6 +33,8 @@ pub(crate) enum Framing {
     Sse,
     /// Newline-delimited JSON.
     Lines,
+    /// Amazon's binary event stream.
+    EventStream,
 }
 
 /// The style in which the events of a stream are written as bytes.
@@ -68,6 +72,7 @@ impl Framing {
         match self {
             Self::Sse => "text/event-stream; charset=utf-8",
             Self::Lines => "application/x-ndjson",
+            Self::EventStream => "application/vnd.amazon.eventstream",
         }
     }
 }
@@ -83,11 +88,11 @@ impl Style {
         }
     }
 
-    /// Writes one event.
+    /// Writes one event as text.
     pub(crate) fn write(&self, event: &Event) -> Vec<u8> {
         let end = self.ends.as_str();
         match self.framing {
-            Framing::Lines => format!("{}{end}", event.data).into_bytes(),
+            Framing::Lines | Framing::EventStream => format!("{}{end}", event.data).into_bytes(),
             Framing::Sse => self.sse(event, end).into_bytes(),
         }
     }

@@ -14,6 +14,8 @@ pub(crate) fn model_list(api: Api, models: &[String]) -> Value {
         }),
         Api::Ollama => json!({ "models": entries(ollama) }),
         Api::Gemini => json!({ "models": entries(gemini) }),
+        // The list is on another server.
+        Api::Bedrock => json!({}),
     }
 }
 

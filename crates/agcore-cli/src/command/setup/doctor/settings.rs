@@ -127,6 +127,11 @@ pub(super) fn key(choices: &Choices, answer: ServerAnswer) -> Check {
     let provider = &choices.provider.value;
     let advice = format!("set {} or AGCORE_API_KEY.", key_variable(provider));
     let built = choices.provider_config().build();
+    let signed = choices.aws.keys.as_ref().filter(|_| choices.key.is_none());
+    if let (Some(keys), Ok(_)) = (signed, &built) {
+        let message = format!("requests are signed with the keys of an AWS account ({})", keys.origin);
+        return Check::ok("key", message);
+    }
     match (built, &choices.key, answer) {
         (Err(error), ..) if error.kind() == LlmErrorKind::Authentication => {
             Check::fail("key", &setup_failure(&choices.report, error))
