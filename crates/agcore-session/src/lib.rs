@@ -21,7 +21,7 @@
 //!
 //! | to | use |
 //! |---|---|
-//! | keep sessions with messages, events, runs, tool calls and approvals | [`SessionStore`]: a [`SessionReader`], a [`SessionWriter`] and a [`SessionRetention`] |
+//! | keep sessions with messages, events, runs, tool calls and approvals | [`SessionStore`]: a [`SessionReader`], a [`SessionReports`], a [`SessionWriter`] and a [`SessionRetention`] |
 //! | change what is written to a store | [`StoreLayer`] |
 //! | write all changes of a session at once | [`Commit`] |
 //! | find sessions, messages, events, runs and open questions | [`SessionFilter`], [`MessageFilter`], [`EventFilter`], [`RunFilter`], [`ApprovalFilter`] |
@@ -88,13 +88,13 @@ pub use session::DocumentPatch;
 #[cfg(feature = "in-memory")]
 pub use session::InMemorySessionStore;
 pub use session::{
-    Approval, ApprovalChange, ApprovalCursor, ApprovalFilter, ApprovalStatus, Billing, CallChange, CallStatus, Commit,
-    Committed, CostEntry, CostTotals, DocumentChange, EventData, EventFilter, ListedRun, MessageFilter,
-    MessageMetadata, MessagePart, MessageRole, NewApproval, NewEvent, NewMessage, NewSession, Pruned, Retention, Run,
-    RunAdministration, RunChange, RunCursor, RunFilter, RunLeases, RunListFilter, RunProgress, Session, SessionCursor,
-    SessionDocument, SessionEvents, SessionFilter, SessionOrigin, SessionReader, SessionRetention, SessionState,
-    SessionStatus, SessionStore, SessionWriter, StoreLayer, StoredCall, StoredEvent, StoredMessage, Visibility,
-    stream_of, title_of,
+    Approval, ApprovalChange, ApprovalCursor, ApprovalFilter, ApprovalStatus, BillPlace, BilledMessage, Billing,
+    CallChange, CallStatus, Commit, Committed, CostEntry, CostTotals, DocumentChange, EventData, EventFilter,
+    ListedRun, MessageFilter, MessageMetadata, MessagePart, MessageRole, NewApproval, NewEvent, NewMessage, NewSession,
+    Pruned, Retention, Run, RunAdministration, RunChange, RunCursor, RunFilter, RunLeases, RunListFilter, RunProgress,
+    Session, SessionCursor, SessionDocument, SessionEvents, SessionFilter, SessionOrigin, SessionReader,
+    SessionReports, SessionRetention, SessionState, SessionStatus, SessionStore, SessionWriter, SpendingCursor,
+    SpendingFilter, StoreLayer, StoredCall, StoredEvent, StoredMessage, Visibility, stream_of, title_of,
 };
 
 #[doc(no_inline)]

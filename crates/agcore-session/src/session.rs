@@ -30,14 +30,17 @@ pub use self::{
     document::{DocumentChange, SessionDocument},
     event::{EventData, NewEvent, SessionEvents, StoredEvent},
     filter::{
-        ApprovalCursor, ApprovalFilter, EventFilter, ListedRun, MessageFilter, MessagePart, RunCursor, RunFilter,
-        RunListFilter, SessionCursor, SessionFilter,
+        ApprovalCursor, ApprovalFilter, BillPlace, BilledMessage, EventFilter, ListedRun, MessageFilter, MessagePart,
+        RunCursor, RunFilter, RunListFilter, SessionCursor, SessionFilter, SpendingCursor, SpendingFilter,
     },
     message::{MessageMetadata, MessageRole, NewMessage, StoredMessage, Visibility},
     retention::{Pruned, Retention},
     run::{Run, RunChange, RunProgress},
     status::SessionStatus,
-    store::{RunAdministration, RunLeases, SessionReader, SessionRetention, SessionStore, SessionWriter, StoreLayer},
+    store::{
+        RunAdministration, RunLeases, SessionReader, SessionReports, SessionRetention, SessionStore, SessionWriter,
+        StoreLayer,
+    },
     title::title_of,
 };
 

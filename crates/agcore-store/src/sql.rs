@@ -18,7 +18,7 @@ pub(crate) mod webhooks;
 pub(crate) use self::{
     conditions::{Conditions, Value},
     erasure::{TYPES_WITH_DATA, erased_metadata},
-    sessions::OPEN_RUNS,
+    sessions::{OPEN_RUNS, bill_order},
 };
 
 use sha2::{Digest, Sha256};

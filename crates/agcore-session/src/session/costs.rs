@@ -54,6 +54,8 @@ pub struct CostEntry {
     pub model: Text,
     /// The label of the API key.
     pub key: Option<Text>,
+    /// The version of the price.
+    pub price_version: Option<Text>,
     /// The time at which the message was stored.
     pub at: Timestamp,
     /// The cost; `None` if it is unknown.
@@ -124,6 +126,7 @@ impl CostEntry {
             provider: call.provider.clone(),
             model: call.model.clone(),
             key: call.key.clone(),
+            price_version: call.price_version.clone(),
             at,
             cost: call.cost.clone(),
             is_incomplete: false,
@@ -140,6 +143,7 @@ impl CostEntry {
             provider: Text::default(),
             model: Text::default(),
             key: None,
+            price_version: None,
             at: message.created_at,
             cost: message.cost.clone(),
             is_incomplete: false,

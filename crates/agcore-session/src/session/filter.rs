@@ -2,10 +2,12 @@
 
 mod approvals;
 mod run_list;
+mod spending;
 
 pub use self::{
     approvals::{ApprovalCursor, ApprovalFilter},
     run_list::{ListedRun, RunCursor, RunListFilter},
+    spending::{BillPlace, BilledMessage, SpendingCursor, SpendingFilter},
 };
 
 use agcore_chat::{Actor, Text, Timestamp};
@@ -37,6 +39,8 @@ pub struct SessionFilter {
     pub owner: Option<Actor>,
     /// The status.
     pub status: Option<SessionStatus>,
+    /// The ids.
+    pub ids: Option<Vec<String>>,
     /// The session whose [parts](super::NewSession::part_of) are selected.
     pub part_of: Option<String>,
     /// Whether sessions that were erased are selected as well. Their bill is left.
@@ -137,6 +141,7 @@ impl SessionFilter {
             tenant: tenant.into(),
             owner: None,
             status: None,
+            ids: None,
             part_of: None,
             includes_erased: false,
             after: None,
@@ -156,6 +161,13 @@ impl SessionFilter {
     #[must_use]
     pub fn with_status(mut self, status: SessionStatus) -> Self {
         self.status = Some(status);
+        self
+    }
+
+    /// Selects the sessions with these ids.
+    #[must_use]
+    pub fn with_ids(mut self, ids: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.ids = Some(ids.into_iter().map(Into::into).collect());
         self
     }
 
@@ -193,6 +205,7 @@ impl SessionFilter {
         self.tenant == session.owner.tenant
             && self.owner.as_ref().is_none_or(|owner| *owner == session.owner)
             && self.status.is_none_or(|status| status == session.status)
+            && self.ids.as_ref().is_none_or(|ids| ids.contains(&session.id))
             && self
                 .part_of
                 .as_ref()

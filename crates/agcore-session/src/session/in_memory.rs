@@ -10,6 +10,7 @@ mod leases;
 mod administration;
 mod observer;
 mod run_list;
+mod reports;
 mod retention;
 
 use std::{

@@ -1,6 +1,7 @@
 //! [`SessionStore`]: the contract of stores of sessions.
 
 mod reader;
+mod reports;
 mod writer;
 mod retention;
 mod leases;
@@ -10,6 +11,7 @@ pub use self::{
     administration::RunAdministration,
     leases::RunLeases,
     reader::SessionReader,
+    reports::SessionReports,
     retention::SessionRetention,
     writer::{SessionWriter, StoreLayer},
 };
@@ -41,11 +43,18 @@ use crate::journal::Journal;
 /// Methods of a session that does not exist return [`NotFound`](crate::SessionErrorKind::NotFound) when they write, and nothing
 /// when they read.
 pub trait SessionStore:
-    Journal + SessionReader + SessionWriter + SessionRetention + RunLeases + RunAdministration
+    Journal + SessionReader + SessionReports + SessionWriter + SessionRetention + RunLeases + RunAdministration
 {
 }
 
 impl<S> SessionStore for S where
-    S: Journal + SessionReader + SessionWriter + SessionRetention + RunLeases + RunAdministration + ?Sized
+    S: Journal
+        + SessionReader
+        + SessionReports
+        + SessionWriter
+        + SessionRetention
+        + RunLeases
+        + RunAdministration
+        + ?Sized
 {
 }

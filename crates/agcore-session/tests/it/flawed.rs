@@ -1,6 +1,7 @@
 //! The suites find flaws: each store here has one, and the check that should notice it fails.
 
 mod store;
+mod reports;
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
@@ -78,6 +79,12 @@ flaws! {
     PagesOfQuestionsRepeat: sessions::pages_through_approvals,
     TheLastEventsAreTheFirst: sessions::reads_the_last_of_a_run,
     MessagesOfAllRunsAreRead: sessions::reads_the_last_of_a_run,
+    InputsAreListed: sessions::runs_in_lists_are_small,
+    CountsHaveNoLimit: sessions::counts_approvals,
+    RunsWithoutEventsAreLeftOut: sessions::reads_the_last_events_of_many_runs,
+    BillsOfPartsAreForgotten: sessions::reads_the_bills_of_many_runs,
+    SpendingOfLinesIsAdded: sessions::lists_spending,
+    PagesOfSpendingRepeat: sessions::lists_spending,
     MissingRunsAreLeftOut: sessions::reports_the_progress_of_runs,
     NewEventsAreMissed: sessions::reports_the_progress_of_runs,
     CallsBeginTwice: sessions::a_call_happens_once,

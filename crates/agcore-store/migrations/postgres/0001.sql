@@ -167,8 +167,9 @@ CREATE TABLE runs (
     -- The order in which the runs were first stored.
     run bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     session bigint NOT NULL REFERENCES sessions (session) ON DELETE CASCADE,
-    -- The tenant of the session.
+    -- The tenant and the user of the session.
     tenant text COLLATE "C" NOT NULL,
+    owner text COLLATE "C" NOT NULL,
     id text COLLATE "C" NOT NULL,
     status text NOT NULL CHECK (status IN ('queued', 'running', 'interrupted', 'completed', 'failed', 'cancelled')),
     created_at bigint NOT NULL,
@@ -194,8 +195,8 @@ CREATE TABLE runs (
 );
 
 CREATE INDEX runs_session ON runs (session, run);
--- The list of all runs of a tenant, the newest first.
-CREATE INDEX runs_listed ON runs (tenant, created_at, run);
+-- The list of all runs of a user, the newest first. With the status, so that runs of another one are skipped in the index.
+CREATE INDEX runs_listed ON runs (tenant, owner, created_at, status);
 CREATE INDEX runs_open ON runs (session) WHERE status IN ('queued', 'running', 'interrupted');
 CREATE INDEX runs_age ON runs (updated_at) WHERE status IN ('completed', 'failed', 'cancelled');
 -- The runs that wait for a worker. One that runs without ever having been claimed is driven by a program without leases.
@@ -207,7 +208,7 @@ CREATE INDEX runs_dead ON runs (dead_at, run) WHERE dead_at IS NOT NULL;
 
 CREATE FUNCTION prepare_run() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 BEGIN
-    SELECT tenant INTO NEW.tenant FROM sessions WHERE session = NEW.session AND erased_at IS NULL;
+    SELECT tenant, "user" INTO NEW.tenant, NEW.owner FROM sessions WHERE session = NEW.session AND erased_at IS NULL;
     IF NOT FOUND AND EXISTS (SELECT 1 FROM sessions WHERE session = NEW.session) THEN
         RAISE EXCEPTION 'the session was erased' USING ERRCODE = 'check_violation';
     END IF;
@@ -312,6 +313,8 @@ CREATE TABLE messages (
     )
 );
 
+-- What a run has written, and what it has cost.
+CREATE INDEX messages_run ON messages (session, run, seq) WHERE run IS NOT NULL;
 CREATE INDEX messages_history ON messages (session, seq) WHERE visibility_mask IN (1, 3);
 CREATE INDEX messages_audit_age ON messages (created_at) WHERE seq < 0 AND content <> '';
 

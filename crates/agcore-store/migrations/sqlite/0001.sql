@@ -123,8 +123,9 @@ CREATE TABLE runs (
     -- The order in which the runs were first stored.
     run INTEGER PRIMARY KEY,
     session INTEGER NOT NULL REFERENCES sessions (session) ON DELETE CASCADE,
-    -- The tenant of the session.
+    -- The tenant and the user of the session.
     tenant TEXT NOT NULL DEFAULT '',
+    owner TEXT NOT NULL DEFAULT '',
     id TEXT NOT NULL,
     status TEXT NOT NULL
         CHECK (status IN ('queued', 'running', 'interrupted', 'completed', 'failed', 'cancelled')),
@@ -151,8 +152,8 @@ CREATE TABLE runs (
 ) STRICT;
 
 CREATE INDEX runs_session ON runs (session, run);
--- The list of all runs of a tenant, the newest first.
-CREATE INDEX runs_listed ON runs (tenant, created_at, run);
+-- The list of all runs of a user, the newest first. With the status, so that runs of another one are skipped in the index.
+CREATE INDEX runs_listed ON runs (tenant, owner, created_at, status);
 CREATE INDEX runs_open ON runs (session) WHERE status IN ('queued', 'running', 'interrupted');
 CREATE INDEX runs_age ON runs (updated_at) WHERE status IN ('completed', 'failed', 'cancelled');
 -- The runs that wait for a worker. One that runs without ever having been claimed is driven by a program without leases.
@@ -167,9 +168,10 @@ CREATE INDEX runs_load ON runs (tenant, lease_until, holder, status)
     WHERE holder IS NOT NULL AND status IN ('queued', 'running');
 CREATE INDEX runs_dead ON runs (dead_at, run) WHERE dead_at IS NOT NULL;
 
-CREATE TRIGGER runs_tenant AFTER INSERT ON runs
+CREATE TRIGGER runs_owner AFTER INSERT ON runs
 BEGIN
-    UPDATE runs SET tenant = ifnull((SELECT tenant FROM sessions WHERE session = NEW.session), '') WHERE run = NEW.run;
+    UPDATE runs SET (tenant, owner) = (SELECT tenant, user FROM sessions WHERE session = NEW.session)
+    WHERE run = NEW.run AND EXISTS (SELECT 1 FROM sessions WHERE session = NEW.session);
 END;
 
 CREATE TRIGGER runs_epoch BEFORE UPDATE OF epoch ON runs
@@ -250,6 +252,8 @@ CREATE TABLE messages (
     UNIQUE (session, id)
 ) STRICT;
 
+-- What a run has written, and what it has cost.
+CREATE INDEX messages_run ON messages (session, run, seq) WHERE run IS NOT NULL;
 CREATE INDEX messages_history ON messages (session, seq) WHERE visibility_mask IN (1, 3);
 CREATE INDEX messages_audit_age ON messages (created_at) WHERE seq < 0 AND content <> '';
 

@@ -5,6 +5,8 @@ mod run;
 mod call;
 mod message;
 mod event;
+mod list;
+mod reports;
 mod approval;
 mod document;
 mod commit;
@@ -109,20 +111,7 @@ impl SessionReader for PostgresStore {
     }
 
     async fn run_list(&self, filter: &RunListFilter) -> Result<Vec<ListedRun>, SessionError> {
-        let conditions = Conditions::run_list(filter);
-        let sql = format!(
-            "SELECT {}, sessions.id AS session_id, sessions.title AS session_title FROM runs JOIN sessions USING (session) \
-             WHERE {} ORDER BY runs.created_at DESC, sessions.id DESC, runs.id DESC LIMIT ${}",
-            *run::COLUMNS,
-            numbered(conditions.sql(), 1),
-            conditions.values().len() + 1,
-        );
-        let statement = bind_all(statement(sql), &conditions).bind(filter.limit.map(number));
-        let read = |row: &PgRow| {
-            let (session, title) = (row.try_get::<String, _>("session_id")?, row.try_get("session_title")?);
-            Ok(ListedRun::new(session, title, read_run(row)?))
-        };
-        Ok(self.select("cannot list the runs", statement, read).await?)
+        Ok(self.listed_runs(filter).await?)
     }
 
     async fn progress(&self, runs: &[RunKey<'_>]) -> Result<Vec<Option<RunProgress>>, SessionError> {

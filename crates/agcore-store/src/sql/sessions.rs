@@ -1,9 +1,14 @@
 //! Which sessions, runs and approvals a filter selects.
 
 use agcore_chat::Actor;
-use agcore_session::{ApprovalFilter, RunListFilter, SessionFilter};
+use agcore_session::{ApprovalFilter, RunListFilter, SessionFilter, SpendingFilter, StoredMessage};
 
 use super::conditions::{Conditions, Value, text};
+
+/// Returns the place of a message among the bills of a run.
+pub(crate) fn bill_order<'m>(session: &'m str, message: &StoredMessage) -> (&'m str, bool, u64) {
+    (session, message.seq < 0, message.seq.unsigned_abs())
+}
 
 /// Selects rows of `runs` that are not over.
 pub(crate) const OPEN_RUNS: &str = "status IN ('queued', 'running', 'interrupted')";
@@ -17,6 +22,9 @@ impl Conditions {
         }
         if let Some(status) = filter.status {
             all = all.and(Self::new("status = ?", [text(status.as_str())]));
+        }
+        if let Some(ids) = &filter.ids {
+            all = all.and(Self::one_of("id", ids));
         }
         if let Some(whole) = &filter.part_of {
             let key = "SELECT whole.session FROM sessions AS whole WHERE whole.tenant = ? AND whole.id = ?";
@@ -59,10 +67,11 @@ impl Conditions {
         all
     }
 
-    /// Selects rows of `runs`, joined with `sessions`. The tenant is that of the runs, whose index has the order of the list.
-    pub(crate) fn run_list(filter: &RunListFilter) -> Self {
+    /// Selects rows of `runs`, joined with `sessions`. The tenant and the user are those of the runs, whose index has the order of
+    /// the list. Databases differ in how they look into the metadata, so the condition of an entry is an argument.
+    pub(crate) fn run_list(filter: &RunListFilter, metadata: impl FnOnce(&str, &str) -> Self) -> Self {
         let owner = [text(&filter.owner.tenant), text(&filter.owner.user)];
-        let mut all = Self::new("runs.tenant = ? AND sessions.\"user\" = ?", owner)
+        let mut all = Self::new("runs.tenant = ? AND runs.owner = ?", owner)
             .and(match &filter.owner.line {
                 Some(line) => Self::new("sessions.line = ?", [text(line)]),
                 None => Self::new("sessions.line IS NULL", []),
@@ -72,7 +81,7 @@ impl Conditions {
             all = all.and(Self::new("runs.status = ?", [text(status.as_str())]));
         }
         if let Some((name, value)) = &filter.metadata {
-            all = all.and(Self::new("sessions.metadata ->> ? = ?", [text(name), text(value)]));
+            all = all.and(metadata(name, value));
         }
         if let Some(after) = &filter.after {
             let place = [
@@ -85,6 +94,44 @@ impl Conditions {
             all = all.and(Self::new("(runs.created_at, sessions.id, runs.id) < (?, ?, ?)", place));
         }
         all
+    }
+
+    /// Selects rows of `messages`, joined with `sessions`, that have model calls.
+    pub(crate) fn spending(filter: &SpendingFilter, is_billed: &str) -> Self {
+        let mut all = Self::tenant(&filter.tenant);
+        if let Some(owner) = &filter.owner {
+            all = all.and(Self::owner(owner));
+        }
+        let [since, until] = [filter.since, filter.until].map(|time| Value::Integer(time.as_millis()));
+        // A session was changed last when its newest message was stored, or later.
+        let times = "sessions.updated_at >= ? AND messages.created_at >= ? AND messages.created_at < ?";
+        all = all
+            .and(Self::new(times, [since.clone(), since, until]))
+            .and(Self::new(is_billed, []));
+        if let Some(after) = &filter.after {
+            let place = [
+                Value::Integer(after.created_at.as_millis()),
+                text(&after.session),
+                Value::Integer(after.seq),
+            ];
+            all = all.and(Self::new(
+                "(messages.created_at, sessions.id, messages.seq) > (?, ?, ?)",
+                place,
+            ));
+        }
+        all
+    }
+
+    /// Selects the rows with one of these values in a column.
+    fn one_of(column: &str, values: &[String]) -> Self {
+        if values.is_empty() {
+            return Self::new("FALSE", []);
+        }
+        let places = vec!["?"; values.len()].join(", ");
+        Self::new(
+            format!("{column} IN ({places})"),
+            values.iter().map(|value| text(value)),
+        )
     }
 
     /// Selects what belongs to an owner, whose tenant may be another one than that of a filter.

@@ -73,8 +73,16 @@ pub(crate) enum Dialect {
 impl<T> Table<T> {
     /// Returns the columns for a `SELECT`, which may join other tables.
     pub(crate) fn columns(&self, dialect: Dialect) -> String {
+        self.columns_without(dialect, &[])
+    }
+
+    /// Returns the columns for a `SELECT`, with null instead of the value of some, which are texts.
+    pub(crate) fn columns_without(&self, dialect: Dialect, left_out: &[&str]) -> String {
         let column = |column: &Column<T>| {
             let (table, name) = (self.name, column.name);
+            if left_out.contains(&name) {
+                return format!("{} AS {name}", dialect.no_text());
+            }
             let cast = if column.is_json { dialect.json_as_text() } else { "" };
             format!("{table}.{name}{cast} AS {name}")
         };
@@ -178,6 +186,15 @@ impl Dialect {
             Self::Sqlite => format!("?{number}"),
             #[cfg(feature = "postgres")]
             Self::Postgres => format!("${number}"),
+        }
+    }
+
+    const fn no_text(self) -> &'static str {
+        match self {
+            #[cfg(feature = "sqlite")]
+            Self::Sqlite => "NULL",
+            #[cfg(feature = "postgres")]
+            Self::Postgres => "NULL::text",
         }
     }
 

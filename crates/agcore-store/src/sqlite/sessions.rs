@@ -7,6 +7,7 @@ mod event;
 mod approval;
 mod document;
 mod list;
+mod reports;
 mod commit;
 mod event_commit;
 mod erasure;

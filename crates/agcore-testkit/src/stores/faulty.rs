@@ -7,6 +7,7 @@ mod holds;
 mod memory_store;
 mod journal;
 mod sessions;
+mod reports;
 mod leases;
 
 use self::moments::Observer;

@@ -18,6 +18,7 @@ mod lists;
 mod messages;
 mod parts;
 mod progress;
+mod reports;
 mod retention;
 mod run_lists;
 mod runs;
@@ -51,10 +52,14 @@ pub use self::{
         parts_belong_to_their_whole,
     },
     progress::reports_the_progress_of_runs,
+    reports::{counts_approvals, lists_spending, reads_the_bills_of_many_runs, reads_the_last_events_of_many_runs},
     retention::{
         prunes_by_age, prunes_by_count, prunes_in_batches, prunes_nothing_that_is_needed, pruning_keeps_the_bill,
     },
-    run_lists::{filters_runs_of_an_owner, pages_through_approvals, pages_through_runs, reads_the_last_of_a_run},
+    run_lists::{
+        filters_runs_by_texts, filters_runs_of_an_owner, pages_through_approvals, pages_through_runs,
+        reads_the_last_of_a_run, runs_in_lists_are_small,
+    },
     runs::{
         a_call_happens_once, events_alone_follow_the_rules, events_are_numbered_over_runs,
         events_of_many_sessions_are_independent, filters_events, filters_runs, keeps_calls_in_order, keeps_runs,

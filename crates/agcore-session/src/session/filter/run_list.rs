@@ -28,10 +28,12 @@ pub struct RunListFilter {
     pub owner: Actor,
     /// The status.
     pub status: Option<RunStatus>,
-    /// The name of an entry in the metadata of the session, with its text.
+    /// The name of an entry in the metadata of the session, with its text. Only texts are selected.
     pub metadata: Option<(String, String)>,
     /// Only runs that come after this place of the list.
     pub after: Option<RunCursor>,
+    /// The name of a member of the inputs, which becomes the [`label`](ListedRun::label) if it is a text.
+    pub label: Option<String>,
     /// The maximum number of runs.
     pub limit: Option<u64>,
 }
@@ -57,7 +59,11 @@ pub struct ListedRun {
     /// The title of the session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// The run.
+    /// The text in the input of the run that the filter names.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
+    /// The run, without its input and its outcome, which may be large: [`SessionReader::runs`](crate::SessionReader::runs) returns
+    /// them.
     pub run: Run,
 }
 
@@ -68,6 +74,7 @@ impl RunListFilter {
             owner,
             status: None,
             metadata: None,
+            label: None,
             after: None,
             limit: None,
         }
@@ -84,6 +91,13 @@ impl RunListFilter {
     #[must_use]
     pub fn with_metadata(mut self, name: impl Into<String>, text: impl Into<String>) -> Self {
         self.metadata = Some((name.into(), text.into()));
+        self
+    }
+
+    /// Returns a text in the input of each run with it.
+    #[must_use]
+    pub fn with_label(mut self, name: impl Into<String>) -> Self {
+        self.label = Some(name.into());
         self
     }
 
@@ -136,11 +150,17 @@ impl RunCursor {
 }
 
 impl ListedRun {
-    /// Creates a run in a list.
-    pub fn new(session: impl Into<String>, title: Option<String>, run: Run) -> Self {
+    /// Creates a run in a list. Its input and its outcome are removed.
+    pub fn new(session: impl Into<String>, title: Option<String>, label: Option<String>, run: Run) -> Self {
+        let run = Run {
+            input: None,
+            outcome: None,
+            ..run
+        };
         Self {
             session: session.into(),
             title,
+            label,
             run,
         }
     }

@@ -13,7 +13,11 @@ impl State {
         let runs = sessions.flat_map(|stored| {
             let (session, runs) = (&stored.session, stored.runs.iter().map(|stored| &stored.run));
             let selected = runs.filter(|run| filter.matches(session, run));
-            selected.map(|run| ListedRun::new(&*session.id, session.title.clone(), run.clone()))
+            selected.map(|run| {
+                let text = |name: &String| run.input.as_ref()?.get(name)?.as_str().map(str::to_owned);
+                let label = filter.label.as_ref().and_then(text);
+                ListedRun::new(&*session.id, session.title.clone(), label, run.clone())
+            })
         });
         let mut runs: Vec<ListedRun> = runs.collect();
         runs.sort_by_cached_key(|listed| {

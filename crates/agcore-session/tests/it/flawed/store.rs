@@ -40,6 +40,12 @@ pub(super) enum Flaw {
     MessagesOfAllRunsAreRead,
     /// Selects runs that are over as well.
     AllRunsAreOpen,
+    InputsAreListed,
+    CountsHaveNoLimit,
+    RunsWithoutEventsAreLeftOut,
+    BillsOfPartsAreForgotten,
+    SpendingOfLinesIsAdded,
+    PagesOfSpendingRepeat,
     MissingRunsAreLeftOut,
     NewEventsAreMissed,
     CallsBeginTwice,
@@ -78,8 +84,8 @@ pub(super) enum Flaw {
 /// A store that behaves like [`InMemorySessionStore`], except for its flaw.
 #[derive(Debug)]
 pub(super) struct Flawed {
-    flaw: Flaw,
-    store: InMemorySessionStore,
+    pub(super) flaw: Flaw,
+    pub(super) store: InMemorySessionStore,
 }
 
 impl Flawed {
@@ -228,7 +234,13 @@ impl SessionReader for Flawed {
         if self.flaw == Flaw::RunsOfAllAgentsAreListed {
             filter.metadata = None;
         }
-        self.store.run_list(&filter).await
+        let mut listed = self.store.run_list(&filter).await?;
+        if self.flaw == Flaw::InputsAreListed {
+            listed
+                .iter_mut()
+                .for_each(|listed| listed.run.input = Some(Value::Null));
+        }
+        Ok(listed)
     }
 
     async fn progress(&self, runs: &[RunKey<'_>]) -> Result<Vec<Option<RunProgress>>, SessionError> {

@@ -1,9 +1,10 @@
 //! The contracts that a store of leases implements like every other one.
 
 use agcore_session::{
-    Actor, Approval, ApprovalFilter, Entry, EventFilter, Journal, ListedRun, MessageFilter, Pruned, Record, Retention,
-    Run, RunFilter, RunKey, RunListFilter, RunProgress, RunStatus, Session, SessionDocument, SessionError,
-    SessionFilter, SessionReader, SessionRetention, StoredCall, StoredEvent, StoredMessage,
+    Actor, Approval, ApprovalFilter, BillPlace, BilledMessage, CostEntry, Entry, EventFilter, Journal, ListedRun,
+    MessageFilter, Pruned, Record, Retention, Run, RunFilter, RunKey, RunListFilter, RunProgress, RunStatus, Session,
+    SessionDocument, SessionError, SessionFilter, SessionReader, SessionReports, SessionRetention, SpendingFilter,
+    StoredCall, StoredEvent, StoredMessage,
 };
 use async_trait::async_trait;
 
@@ -88,6 +89,25 @@ impl SessionReader for Flawed {
 
     async fn approvals(&self, filter: &ApprovalFilter) -> Result<Vec<Approval>, SessionError> {
         self.store.approvals(filter).await
+    }
+}
+
+#[async_trait]
+impl SessionReports for Flawed {
+    async fn count_approvals(&self, filter: &ApprovalFilter) -> Result<u64, SessionError> {
+        self.store.count_approvals(filter).await
+    }
+
+    async fn last_events(&self, runs: &[RunKey<'_>], count: u64) -> Result<Vec<Vec<StoredEvent>>, SessionError> {
+        self.store.last_events(runs, count).await
+    }
+
+    async fn bills(&self, tenant: &str, places: &[BillPlace]) -> Result<Vec<Vec<CostEntry>>, SessionError> {
+        self.store.bills(tenant, places).await
+    }
+
+    async fn spending(&self, filter: &SpendingFilter) -> Result<Vec<BilledMessage>, SessionError> {
+        self.store.spending(filter).await
     }
 }
 

@@ -107,14 +107,19 @@ pub(super) fn listing<'q>(tenant: &'q str, session: &'q str, filter: &'q Message
         Visibility::EVERYWHERE => "AND visibility_mask = 3",
         _ => "",
     };
+    let of_run = if filter.run.is_some() {
+        "run = $6"
+    } else {
+        "$6::text IS NULL"
+    };
     let sql = format!(
         concat!(
             "SELECT seq, id, role, visibility_mask::bigint AS visibility_mask, run, (cost * 1000000)::bigint AS cost, currency, profile_version, \
              created_at, usage::text AS usage, metadata::text AS metadata, content FROM messages WHERE session = ",
             super::row::KEY!(),
-            " AND seq > $3 AND seq < $4 {} AND ($6::text IS NULL OR run = $6) ORDER BY seq {} LIMIT $5"
+            " AND seq > $3 AND seq < $4 {} AND {} ORDER BY seq {} LIMIT $5"
         ),
-        visible, order
+        visible, of_run, order
     );
     let statement = statement(sql).bind(lookup(tenant)).bind(lookup(session));
     let statement = statement.bind(low).bind(high).bind(filter.limit.map(number));

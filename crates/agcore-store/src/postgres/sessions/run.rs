@@ -28,6 +28,9 @@ use crate::{
 };
 
 pub(super) static COLUMNS: LazyLock<String> = LazyLock::new(|| RUNS.columns(Dialect::Postgres));
+/// The columns of runs in lists, without what may be large.
+pub(super) static LISTED: LazyLock<String> =
+    LazyLock::new(|| RUNS.columns_without(Dialect::Postgres, &["input", "outcome"]));
 static UPSERT: LazyLock<String> = LazyLock::new(|| RUNS.upsert(Dialect::Postgres));
 
 /// Writes a new run, or changes a known one.

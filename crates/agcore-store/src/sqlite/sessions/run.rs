@@ -21,6 +21,9 @@ use crate::{
 };
 
 pub(super) static COLUMNS: LazyLock<String> = LazyLock::new(|| RUNS.columns(Dialect::Sqlite));
+/// The columns of runs in lists, without what may be large.
+pub(super) static LISTED: LazyLock<String> =
+    LazyLock::new(|| RUNS.columns_without(Dialect::Sqlite, &["input", "outcome"]));
 static UPSERT: LazyLock<String> = LazyLock::new(|| RUNS.upsert(Dialect::Sqlite));
 static CALL_COLUMNS: LazyLock<String> = LazyLock::new(|| CALLS.columns(Dialect::Sqlite));
 static CALL_UPSERT: LazyLock<String> = LazyLock::new(|| CALLS.upsert(Dialect::Sqlite));

@@ -97,4 +97,8 @@ pub async fn filters_sessions(subject: &dyn SessionStoreSubject) {
         ids(&opened, SessionFilter::new("acme").with_status(SessionStatus::Pending)).await,
         ["5", "3", "2"]
     );
+    let among = |wanted: &[&str]| own().with_ids(wanted.iter().copied());
+    assert_eq!(ids(&opened, among(&["5", "no", "3", "1", "1", "4"])).await, ["1", "5"]);
+    assert_eq!(ids(&opened, among(&[])).await, [""; 0]);
+    assert_eq!(ids(&opened, among(&["1\0", "'"])).await, [""; 0]);
 }

@@ -111,12 +111,89 @@ pub async fn filters_runs_of_an_owner(subject: &dyn SessionStoreSubject) {
         listed(&opened, own().with_metadata("agent", "it's \"x\"")).await,
         ["quoted/r"]
     );
-    assert_eq!(listed(&opened, own().with_metadata("missing", "ada")).await, [""; 0]);
     assert_eq!(listed(&opened, own().with_limit(0)).await, [""; 0]);
     let all = opened.store.run_list(&own()).await.unwrap();
     assert_eq!(all[1].title.as_deref(), Some("Tea"));
     let stored = opened.store.runs("acme", "own", &Default::default()).await.unwrap();
     assert_eq!(all[1].run, stored[0]);
+    assert_eq!(all[1].label, None);
+}
+
+/// Checks that runs are selected by texts in the metadata of their sessions only, and that names are not paths.
+pub async fn filters_runs_by_texts(subject: &dyn SessionStoreSubject) {
+    let opened = open(subject).await;
+    let ann = Actor::new("acme", "ann");
+    let quoted = NewSession::new("quoted")
+        .with_metadata("agent", "ada")
+        .with_metadata("$.path", "a path")
+        .with_metadata("a\"b", "nul \0")
+        .with_metadata("number", 5)
+        .with_metadata("flag", true);
+    create(&opened, &ann, quoted).await;
+    begin(&opened, "acme", "quoted", "r").await;
+    let own = || RunListFilter::owned_by(ann.clone());
+    for (name, text) in [("agent", "ada"), ("$.path", "a path")] {
+        assert_eq!(
+            listed(&opened, own().with_metadata(name, text)).await,
+            ["quoted/r"],
+            "{name}"
+        );
+    }
+    for (name, text) in [
+        ("missing", "ada"),
+        ("number", "5"),
+        ("flag", "true"),
+        ("flag", "1"),
+        ("$.agent", "ada"),
+        ("agent", "ad"),
+        ("agent", "a\0"),
+        ("ag\0", "ada"),
+    ] {
+        assert_eq!(
+            listed(&opened, own().with_metadata(name, text)).await,
+            [""; 0],
+            "{name} {text:?}"
+        );
+    }
+}
+
+/// Checks that runs in lists have a text of their input, and neither the input nor the outcome, which may be large.
+pub async fn runs_in_lists_are_small(subject: &dyn SessionStoreSubject) {
+    let opened = open(subject).await;
+    opened.create("s").await;
+    let inputs = [
+        json!({"agent": "ada", "text": "nul \0"}),
+        json!({"agent": 5}),
+        json!({"$.agent": "x"}),
+        json!(["agent"]),
+        json!("agent"),
+        json!({"agent": "b\u{e9}n \"x\""}),
+    ];
+    let mut commit = Commit::new();
+    for (number, input) in inputs.into_iter().enumerate() {
+        let run = RunChange::new(format!("r{number}"), RunStatus::Running);
+        commit = commit.with_run(run.with_input(input).with_outcome(json!({"place": 1})));
+    }
+    opened
+        .commit("s", commit.with_run(RunChange::new("r6", RunStatus::Queued)))
+        .await;
+    let filter = RunListFilter::owned_by(Actor::local());
+    let all = opened
+        .store
+        .run_list(&filter.clone().with_label("agent"))
+        .await
+        .unwrap();
+    let labels: Vec<_> = all.iter().rev().map(|listed| listed.label.as_deref()).collect();
+    assert_eq!(
+        labels,
+        [Some("ada"), None, None, None, None, Some("b\u{e9}n \"x\""), None]
+    );
+    assert!(
+        all.iter()
+            .all(|listed| listed.run.input.is_none() && listed.run.outcome.is_none())
+    );
+    let plain = opened.store.run_list(&filter).await.unwrap();
+    assert!(plain.iter().all(|listed| listed.label.is_none()));
 }
 
 /// Checks that pages of open questions neither repeat nor skip any, also if one is withdrawn meanwhile.
