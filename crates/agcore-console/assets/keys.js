@@ -17,12 +17,14 @@ function move(step) {
   next.scrollIntoView({ block: "nearest" });
 }
 
+const question_of = () => (current()?.matches(".question") ? current() : document.activeElement?.closest(".question"));
+
 function press(key) {
-  const question = current()?.matches(".question") ? current() : document.activeElement?.closest(".question");
+  const question = question_of();
   question?.querySelector(`[data-key="${key}"]`)?.click();
 }
 
-const PAGES = { c: "/console/chat", i: "/console/inbox", r: "/console/runs" };
+const PAGES = { c: "/console/chat", i: "/console/inbox", r: "/console/runs", s: "/console/cost" };
 let isGoing = false;
 
 const ACTIONS = {
@@ -30,6 +32,13 @@ const ACTIONS = {
   k: () => move(-1),
   a: () => press("a"),
   d: () => press("d"),
+  e: () => {
+    const edit = question_of()?.querySelector("details.edit");
+    if (!edit) return;
+    edit.open = true;
+    edit.querySelector("textarea").focus();
+  },
+  x: () => question_of()?.querySelector("[name=selected]")?.click(),
   "/": () => document.querySelector("[data-focus]")?.focus(),
   "?": () => dialog?.showModal(),
   Escape: () => document.querySelector("[data-close]")?.click(),
@@ -59,6 +68,14 @@ document.addEventListener("keydown", (event) => {
 for (const button of document.querySelectorAll("[data-keys-help]")) {
   button.hidden = false;
   button.addEventListener("click", () => dialog?.showModal());
+}
+
+// One box selects all that are shown.
+for (const label of document.querySelectorAll("[data-select-all]")) {
+  label.hidden = false;
+  label.querySelector("input").addEventListener("change", ({ target }) => {
+    for (const box of target.form.elements) if (box.name === "selected") box.checked = target.checked;
+  });
 }
 
 // A menu closes when something else is clicked, or with Escape.

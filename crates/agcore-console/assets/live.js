@@ -13,7 +13,7 @@ function parse(html) {
 
 // What the user has typed, opened or focused in an element that is replaced.
 function remember(element) {
-  const fields = [...element.querySelectorAll("input[id], textarea[id]")].map((field) => [field.id, field.value]);
+  const fields = [...element.querySelectorAll("input[id], textarea[id]")].map((field) => [field.id, field.value, field.checked]);
   const open = [...element.querySelectorAll("details[open]")].map((details) => path(details, element));
   const focused = element.contains(document.activeElement) ? document.activeElement : undefined;
   // What has the focus belongs to an entry: a key must not reach another one that takes its place.
@@ -32,9 +32,12 @@ function path(node, root) {
 const follow = (root, steps) => steps.reduce((node, step) => node?.children[step], root);
 
 function restore(element, { fields, open, place, current }) {
-  for (const [id, value] of fields) {
+  for (const [id, value, checked] of fields) {
     const field = document.getElementById(id);
-    if (field && element.contains(field)) field.value = value;
+    if (!field || !element.contains(field)) continue;
+    // The value of a box is the question that it selects.
+    if (field.type === "checkbox") field.checked = checked;
+    else field.value = value;
   }
   for (const steps of open) {
     const details = follow(element, steps);

@@ -4,7 +4,7 @@ mod entry;
 
 use maud::{Markup, html};
 
-use self::entry::entry;
+use self::entry::{Branch, entry};
 pub use self::entry::{Call, Entry, entry_fragment, running_entry_id};
 use crate::{
     format::encoded,
@@ -12,8 +12,11 @@ use crate::{
     parts::{age, command, pager},
     shell::{Page, Section, Shell},
     texts::Texts,
-    visible::{visible, visible_text},
+    visible::{visible, visible_beginning, visible_text},
 };
+
+/// The longest title in the list, in bytes.
+const MAX_NAME: usize = 300;
 
 /// The conversations, and the one that is open.
 #[derive(Debug, Clone, Default)]
@@ -70,6 +73,10 @@ pub struct ThreadView {
     pub questions: Vec<QuestionCard>,
     /// The id of the run that the next message would start.
     pub new_run: String,
+    /// The id under which a branch would be kept.
+    pub new_thread: String,
+    /// Whether the conversation can continue from an earlier message.
+    pub can_branch: bool,
 }
 
 impl ThreadView {
@@ -109,7 +116,7 @@ pub fn chat_page(shell: &Shell, view: &ChatView) -> String {
             (threads(shell, view))
             section class="conversation" aria-label=(visible_text(title)) {
                 div class="head" {
-                    h1 { (visible(title)) }
+                    h1 { (visible_beginning(title, MAX_NAME)) }
                     @if let Some(agent) = view.thread.as_ref().and_then(|thread| thread.agent.as_deref()) {
                         span class="tag" { (visible(agent)) }
                     }
@@ -163,7 +170,7 @@ fn threads(shell: &Shell, view: &ChatView) -> Markup {
                             aria-current=[(open == Some(&*thread.id)).then_some("page")] {
                             span class="name" {
                                 @if thread.is_active { span class="dot" title=(texts.running) {} " " }
-                                (visible(title(thread.title.as_deref(), texts)))
+                                (visible_beginning(title(thread.title.as_deref(), texts), MAX_NAME))
                             }
                             span class="quiet num" { (age(shell, thread.changed)) }
                         }
@@ -177,12 +184,18 @@ fn threads(shell: &Shell, view: &ChatView) -> Markup {
 
 fn conversation(shell: &Shell, thread: &ThreadView) -> Markup {
     let texts = shell.texts();
+    let branch = Branch {
+        thread: &thread.new_thread,
+        run: &thread.new_run,
+    };
+    // A run that is active may still change the conversation.
+    let branch = (thread.can_branch && thread.active.is_none()).then_some(branch);
     html! {
         @if let Some(older) = thread.older {
             p class="pager" { a href=(format!("{}?before={older}", thread.address())) { (texts.older) } }
         }
         div id="entries" class="entries" role="log" aria-live="polite" aria-relevant="additions" {
-            @for one in &thread.entries { (entry(shell, &thread.id, one)) }
+            @for one in &thread.entries { (entry(shell, &thread.id, one, branch)) }
         }
         (composer(shell, thread))
     }

@@ -1,24 +1,84 @@
 //! [`json`]: JSON values of others, as texts that people can read.
 
+use std::io;
+
 use maud::{Markup, html};
 use serde_json::Value;
 
-use crate::visible::{beginning, visible};
+use crate::visible::{beginning, is_hidden, visible};
 
 /// The size in bytes above which a value is cut.
 pub(crate) const MAX_BYTES: usize = 64 * 1024;
 
 /// Returns a value as text, with the names of its members marked. Only the first 64 KiB are shown.
 pub(crate) fn json(value: &Value) -> Markup {
-    let text = match value {
-        Value::String(text) => return block(text, false),
-        value => serde_json::to_string_pretty(value).unwrap_or_default(),
-    };
-    block(&text, true)
+    match value {
+        Value::String(text) => {
+            let (shown, is_cut) = beginning(text, MAX_BYTES);
+            block(shown, is_cut, false)
+        }
+        value => {
+            let (shown, is_cut) = printed(value);
+            block(&shown, is_cut, true)
+        }
+    }
 }
 
-fn block(text: &str, is_json: bool) -> Markup {
-    let (shown, is_cut) = beginning(text, MAX_BYTES);
+/// Returns a value as JSON with line breaks for a field, if it is not too long to be shown as a whole. Characters that a field
+/// would not show are escapes, which mean the same in JSON.
+pub(crate) fn whole(value: &Value) -> Option<String> {
+    let (text, is_cut) = printed(value);
+    (!is_cut).then(|| escaped(&text))
+}
+
+fn escaped(json: &str) -> String {
+    let mut text = String::with_capacity(json.len());
+    for char in json.chars() {
+        if is_hidden(char) {
+            let mut units = [0; 2];
+            for unit in char.encode_utf16(&mut units) {
+                text.push_str(&format!("\\u{unit:04x}"));
+            }
+        } else {
+            text.push(char);
+        }
+    }
+    text
+}
+
+/// Returns the beginning of a value as JSON with line breaks, and whether that is not all. The rest is not printed at all.
+fn printed(value: &Value) -> (String, bool) {
+    let mut text = Beginning(Vec::new());
+    let is_cut = serde_json::to_writer_pretty(&mut text, value).is_err();
+    let end = match std::str::from_utf8(&text.0) {
+        Ok(whole) => whole.len(),
+        // It was cut within a character.
+        Err(error) => error.valid_up_to(),
+    };
+    text.0.truncate(end);
+    (String::from_utf8(text.0).unwrap_or_default(), is_cut)
+}
+
+/// A text that takes no more than the part that is shown.
+struct Beginning(Vec<u8>);
+
+impl io::Write for Beginning {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let free = MAX_BYTES - self.0.len();
+        if free == 0 && !bytes.is_empty() {
+            return Err(io::Error::other("the part that is shown is full"));
+        }
+        let taken = bytes.len().min(free);
+        self.0.extend_from_slice(&bytes[..taken]);
+        Ok(taken)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn block(shown: &str, is_cut: bool, is_json: bool) -> Markup {
     html! {
         pre class="json" tabindex="0" {
             @if is_json { @for line in shown.split_inclusive('\n') { (member(line)) } } @else { (visible(shown)) }
@@ -76,6 +136,15 @@ mod tests {
     }
 
     #[test]
+    fn fields_show_every_character() {
+        let hidden = value!({"a\u{202e}": "\u{e0041}\u{0}\n<b> é"});
+        let text = whole(&hidden).unwrap();
+        assert_eq!(text, "{\n  \"a\\u202e\": \"\\udb40\\udc41\\u0000\\n<b> é\"\n}");
+        assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), hidden);
+        assert_eq!(whole(&value!("x".repeat(MAX_BYTES))), None);
+    }
+
+    #[test]
     fn long_values_are_cut() {
         let shown = json(&value!("é".repeat(MAX_BYTES))).into_string();
         assert!(
@@ -83,5 +152,14 @@ mod tests {
             "{}",
             shown.len()
         );
+        for deep in [
+            value!({"list": vec!["é"; MAX_BYTES]}),
+            value!([{"text": "é".repeat(MAX_BYTES)}]),
+        ] {
+            let shown = json(&deep).into_string();
+            assert!(shown.ends_with("…</pre>") && !shown.contains('\u{fffd}'));
+            // Escapes and marks are not counted.
+            assert!(shown.len() < 4 * MAX_BYTES, "{}", shown.len());
+        }
     }
 }

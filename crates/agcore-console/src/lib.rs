@@ -10,7 +10,7 @@
 //!
 //! | to | use |
 //! |---|---|
-//! | show a page | [`runs_page`], [`run_page`], [`inbox_page`], [`chat_page`], [`login_page`], [`problem_page`] |
+//! | show a page | [`runs_page`], [`run_page`], [`inbox_page`], [`chat_page`], [`cost_page`], [`login_page`], [`problem_page`] |
 //! | change a page that is open | [`Fragment`], [`runs_fragment`], [`run_fragment`], [`inbox_fragment`], [`entry_fragment`] |
 //! | serve styles and scripts | [`asset`], [`HEADERS`] |
 //! | choose the language | [`Language::accepted`] |
@@ -36,6 +36,7 @@ mod login;
 mod runs;
 mod run;
 mod inbox;
+mod cost;
 mod chat;
 mod fragment;
 
@@ -43,9 +44,13 @@ pub use assets::{Asset, asset};
 pub use chat::{
     Call, ChatView, Entry, ThreadRow, ThreadView, chat_page, composer_fragment, entry_fragment, running_entry_id,
 };
+pub use cost::{CostView, ModelRow, cost_page};
 pub use format::encoded;
 pub use fragment::Fragment;
-pub use inbox::{InboxView, Notice, QuestionCard, QuestionKind, count_fragment, inbox_fragment, inbox_page};
+pub use inbox::{
+    BulkLine, BulkOutcome, Draft, InboxView, Notice, QuestionCard, QuestionKind, count_fragment, inbox_fragment,
+    inbox_page,
+};
 pub use language::Language;
 pub use login::{LoginError, login_page};
 pub use parts::{Status, Usage};

@@ -14,8 +14,11 @@ use crate::{
     runs::cancel,
     shell::{Page, Section, Shell},
     texts::fill,
-    visible::visible,
+    visible::{beginning, visible},
 };
+
+/// The longest message of an error, in bytes.
+const MAX_ERROR: usize = 4096;
 
 /// Returns the page of a run.
 pub fn run_page(shell: &Shell, view: &RunView) -> String {
@@ -23,7 +26,7 @@ pub fn run_page(shell: &Shell, view: &RunView) -> String {
     let title = fill(texts.run_title, &[("run", &view.run.id)]);
     let body = html! {
         div class="head" {
-            h1 { (visible(view.run.title(texts))) }
+            h1 { (visible(beginning(view.run.title(texts), MAX_ERROR).0)) }
             a href=(format!("/console/chat/{}", encoded(&view.run.thread))) { (texts.open_chat) }
         }
         div class="split" {
@@ -32,10 +35,7 @@ pub fn run_page(shell: &Shell, view: &RunView) -> String {
         }
     };
     let live = view.run.status.is_open() && view.from == 0;
-    let selected = view
-        .inspector
-        .as_ref()
-        .map(|inspector| format!("?row={}", inspector.row));
+    let selected = view.selected.map(|row| format!("?row={row}"));
     shell.render(&Page {
         title: &title,
         section: Some(Section::Runs),
@@ -73,7 +73,7 @@ fn facts(shell: &Shell, view: &RunView) -> Markup {
             div { dt { (texts.run) } dd class="mono" { (visible(&run.id)) } }
             @if run.status.is_open() { div { (cancel(shell, run, &run.address())) } }
         }
-        @if let Some((code, message)) = &run.error { (notice(&format!("{code}: {message}"), true)) }
+        @if let Some((code, message)) = &run.error { (notice(beginning(&format!("{code}: {message}"), MAX_ERROR).0, true)) }
         @if let Some(events) = view.cut_at {
             (notice(&fill(texts.events_cut, &[("n", &count(events as u64))]), false))
         }

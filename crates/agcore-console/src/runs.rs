@@ -7,8 +7,14 @@ use crate::{
     parts::{Status, Usage, cost, empty, moment, pager, status, tokens},
     shell::{Page, Section, Shell},
     texts::Texts,
-    visible::{visible, visible_text},
+    visible::{beginning, visible, visible_beginning, visible_text},
 };
+
+/// The longest title or code in a row, in bytes.
+const MAX_NAME: usize = 300;
+
+/// The longest message in a row, in bytes.
+const MAX_TITLE: usize = 1000;
 
 /// The list of runs.
 #[derive(Debug, Clone, Default)]
@@ -199,9 +205,11 @@ fn row(shell: &Shell, view: &RunsView, run: &RunRow) -> Markup {
         tr data-item {
             td data-label=(texts.status) { (status(run.status, texts)) }
             td data-label=(texts.thread) class="wide" {
-                a href=(run.address()) data-open { (visible(run.title(texts))) }
+                a href=(run.address()) data-open { (visible_beginning(run.title(texts), MAX_NAME)) }
                 @if let Some((code, message)) = &run.error {
-                    div class="error-text" title=(visible_text(message)) { (visible(code)) ": " (visible(message)) }
+                    div class="error-text" title=(visible_text(beginning(message, MAX_TITLE).0)) {
+                        (visible_beginning(code, MAX_NAME)) ": " (visible_beginning(message, MAX_TITLE))
+                    }
                 }
             }
             td data-label=(texts.agent) class="name" { (visible(&run.agent)) }

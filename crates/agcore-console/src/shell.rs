@@ -48,6 +48,8 @@ pub enum Section {
     Inbox,
     /// Runs.
     Runs,
+    /// Costs.
+    Cost,
 }
 
 /// The surroundings of a page: who sees it and in which form.
@@ -140,6 +142,7 @@ impl Shell {
             (Section::Chat, "/console/chat", texts.chat),
             (Section::Inbox, "/console/inbox", texts.inbox),
             (Section::Runs, "/console/runs", texts.runs),
+            (Section::Cost, "/console/cost", texts.cost),
         ];
         html! {
             header class="top" {
@@ -228,8 +231,8 @@ fn keys(texts: &Texts) -> Markup {
         ("j k", texts.keys_move),
         ("Enter", texts.keys_open),
         ("/", texts.keys_search),
-        ("g c · g i · g r", texts.keys_go),
-        ("a d", texts.keys_answer),
+        ("g c · g i · g r · g s", texts.keys_go),
+        ("a d · e · x", texts.keys_answer),
         ("Esc", texts.keys_close),
     ];
     html! {

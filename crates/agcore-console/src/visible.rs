@@ -19,6 +19,12 @@ pub(crate) fn visible(text: &str) -> Markup {
     }
 }
 
+/// Returns the beginning of a text in the same way. A text that is cut ends with an ellipsis.
+pub(crate) fn visible_beginning(text: &str, bytes: usize) -> Markup {
+    let (shown, is_cut) = beginning(text, bytes);
+    html! { (visible(shown)) @if is_cut { "…" } }
+}
+
 /// Returns the same as a plain text of one line, for attributes and titles.
 pub(crate) fn visible_text(text: &str) -> String {
     visible_lines(&text.replace(['\n', '\t'], " "))
@@ -46,7 +52,7 @@ fn number_of(char: char) -> String {
 
 /// Returns whether a character is invisible or changes others around it. Joiners are not among them: scripts and emoji
 /// need them.
-fn is_hidden(char: char) -> bool {
+pub(crate) fn is_hidden(char: char) -> bool {
     match char {
         '\n' | '\t' => false,
         '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}' | '\u{200e}' | '\u{200f}' => true,

@@ -1,6 +1,7 @@
 //! The JSON forms of answers and requests.
 
 mod agents;
+mod costs;
 mod hooks;
 mod quotas;
 mod reports;
@@ -21,6 +22,7 @@ pub(crate) use self::{
         WorkerView,
     },
     agents::{AgentKind, AgentList, AgentView, ModelList, ModelView},
+    costs::CostReportView,
     hooks::{DeliveryAnswer, DeliveryStatus},
     quotas::{QuotaList, QuotaView},
     reports::{ListedQuestionView, ListedRunView, QuestionPage, RunPage, SpanView, TimelineView},

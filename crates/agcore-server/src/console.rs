@@ -9,8 +9,13 @@ mod visitor;
 mod live;
 mod follow;
 mod runs;
+mod exact;
+mod answers;
 mod inbox;
+mod bulk;
 mod chat;
+mod branch;
+mod cost;
 mod login;
 
 use std::sync::Arc;
@@ -34,9 +39,12 @@ pub(crate) fn routes(app: &Arc<App>) -> Router<Arc<App>> {
         .route("/console/runs/{thread}/{run}/cancel", post(runs::cancel))
         .route("/console/runs/{thread}/{run}/events/{event}", get(runs::event))
         .route("/console/inbox", get(inbox::list))
+        .route("/console/inbox/bulk", post(bulk::answer))
         .route("/console/inbox/{thread}/{run}", post(inbox::answer))
+        .route("/console/cost", get(cost::show))
         .route("/console/chat", get(chat::new).post(chat::begin))
         .route("/console/chat/{thread}", get(chat::show).post(chat::send))
+        .route("/console/chat/{thread}/branch", post(branch::branch))
         .route("/console/live/runs", get(live::runs))
         .route("/console/live/runs/{thread}/{run}", get(live::run))
         .route("/console/live/inbox", get(live::inbox))

@@ -27,7 +27,7 @@ pub(crate) use self::{
     billing::NewBilling,
     database::GuardedStore,
     leasing::Leasing,
-    owned::{OwnedRun, OwnedThread},
+    owned::{BilledSoFar, OwnedRun, OwnedThread},
     start::{
         AGENT, BranchPoint, GivenAnswers, agent_of, check_state,
         deliveries::{Accepted, HookRun},

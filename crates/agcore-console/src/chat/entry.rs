@@ -5,13 +5,19 @@ use serde_json::Value;
 
 use crate::{
     format::encoded,
-    json::json,
+    json::{MAX_BYTES, json},
     markdown::markdown,
     parts::{moment, notice},
     shell::Shell,
     texts::{Texts, fill},
-    visible::visible,
+    visible::{beginning, visible_beginning},
 };
+
+/// The longest name of a tool, in bytes.
+const MAX_NAME: usize = 300;
+
+/// The longest message of an error, in bytes.
+const MAX_ERROR: usize = 4096;
 
 /// A message, a call or the end of a run.
 #[derive(Debug, Clone)]
@@ -59,7 +65,16 @@ impl Entry {
 
 /// Returns an entry for the stream of a conversation, which puts it in the place of the one with the same id, or at the end.
 pub fn entry_fragment(shell: &Shell, thread: &str, one: &Entry) -> String {
-    entry(shell, thread, one).into_string()
+    entry(shell, thread, one, None).into_string()
+}
+
+/// The ids with which a message of a conversation can be sent again, in another form, to a branch of the conversation.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Branch<'b> {
+    /// The id of the new conversation.
+    pub(super) thread: &'b str,
+    /// The id of its run.
+    pub(super) run: &'b str,
 }
 
 /// Returns the id of the element to which the stream adds the text of an answer that is being written, or of reasoning.
@@ -68,14 +83,15 @@ pub fn running_entry_id(one: &Entry) -> String {
 }
 
 /// Returns an entry.
-pub(super) fn entry(shell: &Shell, thread: &str, one: &Entry) -> Markup {
+pub(super) fn entry(shell: &Shell, thread: &str, one: &Entry, branch: Option<Branch<'_>>) -> Markup {
     let texts = shell.texts();
     html! {
         div id=(one.element()) data-into="entries" class={ "entry " (class(one)) } {
             @match one {
-                Entry::User(_, text, at) => {
+                Entry::User(id, text, at) => {
                     p class="who" { (texts.you) " · " (moment(*at)) }
-                    div class="plain" { (visible(text)) }
+                    div class="plain" { (visible_beginning(text, MAX_BYTES)) }
+                    @if let Some(branch) = branch.filter(|_| text.len() <= MAX_BYTES) { (again(shell, thread, (id, text), branch)) }
                 }
                 Entry::Answer(_, text, run) => {
                     p class="who" {
@@ -84,20 +100,43 @@ pub(super) fn entry(shell: &Shell, thread: &str, one: &Entry) -> Markup {
                             " · " a href=(format!("/console/runs/{}/{}", encoded(thread), encoded(run))) { (texts.run_details) }
                         }
                     }
-                    div class="markdown" { (markdown(text)) }
+                    @let (shown, is_cut) = beginning(text, MAX_BYTES);
+                    div class="markdown" { (markdown(shown)) @if is_cut { p { "…" } } }
                 }
                 Entry::Writing(_, text) => {
                     p class="who" { (texts.assistant) " · " (texts.working) }
-                    div class="plain" id=(running_entry_id(one)) { (visible(text)) }
+                    div class="plain" id=(running_entry_id(one)) { (visible_beginning(text, MAX_BYTES)) }
                 }
                 Entry::Reasoning(_, text) => details {
                     summary { (texts.reasoning) }
-                    div class="plain quiet" id=(running_entry_id(one)) { (visible(text)) }
+                    div class="plain quiet" id=(running_entry_id(one)) { (visible_beginning(text, MAX_BYTES)) }
                 },
                 Entry::Call(call) => (call_card(call, texts)),
-                Entry::Failed(_, message) => (notice(&fill(texts.run_failed, &[("error", message)]), true)),
+                Entry::Failed(_, message) => (notice(&fill(texts.run_failed, &[("error", beginning(message, MAX_ERROR).0)]), true)),
                 Entry::Cancelled(_) => (notice(texts.run_cancelled, false)),
             }
+        }
+    }
+}
+
+/// Returns the form with which a message is edited, and the conversation continues from there in a branch.
+fn again(shell: &Shell, thread: &str, (id, text): (&str, &str), branch: Branch<'_>) -> Markup {
+    let texts = shell.texts();
+    let field = format!("edit-{}", encoded(id));
+    let content = html! {
+        input type="hidden" name="before" value=(id);
+        input type="hidden" name="thread" value=(branch.thread);
+        input type="hidden" name="run" value=(branch.run);
+        label class="hidden-text" for=(field) { (texts.message_label) }
+        // Browsers drop the first line break of a field.
+        textarea id=(field) name="message" rows=(text.lines().count().clamp(2, 12)) required data-submit { "\n" (text) }
+        p class="quiet" { (texts.branch_hint) }
+        div class="buttons" { button { (texts.branch) } }
+    };
+    html! {
+        details class="again" {
+            summary { (texts.edit_message) }
+            (shell.form(&format!("/console/chat/{}/branch", encoded(thread)), "message", &content))
         }
     }
 }
@@ -121,7 +160,7 @@ fn call_card(call: &Call, texts: &Texts) -> Markup {
     html! {
         details open[call.result.as_ref().is_some_and(|(_, is_error)| *is_error)] {
             summary {
-                code { (visible(&call.tool)) } " "
+                code { (visible_beginning(&call.tool, MAX_NAME)) } " "
                 span class={ "status " (state) } { (label) }
             }
             h3 { (texts.arguments) }
@@ -136,7 +175,8 @@ fn call_card(call: &Call, texts: &Texts) -> Markup {
 
 /// Returns a result as JSON if it is some, so that it is easier to read.
 fn parsed(result: &str) -> Value {
-    let is_structure = result.trim_start().starts_with(['{', '[']);
+    // What is cut anyway is not parsed.
+    let is_structure = result.len() <= MAX_BYTES && result.trim_start().starts_with(['{', '[']);
     let value = is_structure.then(|| serde_json::from_str(result).ok()).flatten();
     value.unwrap_or_else(|| Value::String(result.to_owned()))
 }

@@ -10,8 +10,11 @@ use crate::{
     parts::{moment, short_usage, status},
     shell::Shell,
     texts::fill,
-    visible::visible,
+    visible::{visible, visible_beginning},
 };
+
+/// The longest name in the head, in bytes.
+const MAX_NAME: usize = 300;
 
 /// Returns the details of the row that is selected.
 pub(super) fn inspect(shell: &Shell, view: &RunView) -> Markup {
@@ -34,7 +37,7 @@ fn details(shell: &Shell, view: &RunView, inspector: &Inspector) -> Markup {
     };
     html! {
         div class="head" {
-            h2 { span class="kind" { (span.kind.label(texts)) } " " (visible(&span.name)) }
+            h2 { span class="kind" { (span.kind.label(texts)) } " " (visible_beginning(&span.name, MAX_NAME)) }
             a href=(close) data-swap="inspector" data-close { (texts.close) }
         }
         dl class="facts" {
@@ -43,7 +46,7 @@ fn details(shell: &Shell, view: &RunView, inspector: &Inspector) -> Markup {
             @if let Some(end) = span.end { dt { (texts.time_end) } dd { (moment(end)) } }
             dt { (texts.duration) } dd class="num" { (span.took(shell.now)) }
             @if let Some(usage) = &span.usage { dt { (texts.tokens) } dd { (short_usage(usage, texts)) } }
-            @if let Some(note) = &span.note { dt { (texts.note) } dd { (visible(note)) } }
+            @if let Some(note) = &span.note { dt { (texts.note) } dd { (visible_beginning(note, MAX_BYTES)) } }
         }
         @if let Some(arguments) = &inspector.arguments { h3 { (texts.arguments) } (json(arguments)) }
         @if let Some(result) = &inspector.result { h3 { (texts.result) } (json(&Value::String(result.clone()))) }

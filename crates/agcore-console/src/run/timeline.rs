@@ -48,10 +48,7 @@ pub(super) fn timeline(shell: &Shell, view: &RunView) -> Markup {
 
 fn row(shell: &Shell, view: &RunView, span: &SpanRow) -> Markup {
     let texts = shell.texts();
-    let selected = view
-        .inspector
-        .as_ref()
-        .is_some_and(|inspector| inspector.row == span.row);
+    let selected = view.selected == Some(span.row);
     let address = match view.from {
         0 => format!("{}?row={}", view.run.address(), span.row),
         from => format!("{}?from={from}&row={}", view.run.address(), span.row),

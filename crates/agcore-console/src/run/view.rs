@@ -26,7 +26,9 @@ pub struct RunView {
     pub range: (i64, i64),
     /// The number of events that were read, if the run has more.
     pub cut_at: Option<usize>,
-    /// The row that is selected.
+    /// The number of the row that is selected.
+    pub selected: Option<usize>,
+    /// The details of that row.
     pub inspector: Option<Inspector>,
 }
 

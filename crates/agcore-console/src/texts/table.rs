@@ -35,7 +35,12 @@ raw_events_more, event_whole, event_size, span_run, span_step, span_subagent, sp
 span_wait, span_note, time_begin, time_end, open_chat, result, arguments, note,
 inbox_title, inbox_empty, inbox_empty_next, question_reason, question_waits, question_if_no,
 question_if_no_tool, question_if_no_client, allow, deny, answer, decline, reason_label, reason_hint, answer_label, answer_json,
+edit_arguments, edited_label, edit_hint, allow_edited, select, select_all, bulk_title, bulk_allow, bulk_deny, bulk_report,
+bulk_allowed, bulk_denied, bulk_none,
 schema, read_only, destructive, reaches_out, answered, answered_elsewhere, answer_refused, in_thread,
+cost_title, cost_since, cost_until, cost_cut, cost_empty, cost_empty_next, cost_by_day, cost_by_model, cost_by_agent, day, calls,
+calls_unpriced, calls_unknown, not_recorded, price_versions, agent_unknown,
 chat_empty, chat_empty_next, new_chat, threads, send, send_hint, message_label, stop, older, you, assistant,
+edit_message, branch, branch_hint,
 call_runs, call_done, call_failed, reasoning, chosen_agent, ask_first, run_failed, run_cancelled, run_details,
 working, }

@@ -1,9 +1,10 @@
 //! Pages with one text in every place.
 
 use agcore_console::{
-    Call, ChatView, Entry, InboxView, Inspector, Language, LoginError, Notice, Problem, QuestionCard, QuestionKind,
-    RawEvent, RunRow, RunView, RunsView, Shell, SpanKind, SpanRow, Status, Theme, ThreadRow, ThreadView, Usage,
-    chat_page, inbox_page, login_page, problem_page, run_page, runs_page,
+    BulkLine, BulkOutcome, Call, ChatView, CostView, Draft, Entry, InboxView, Inspector, Language, LoginError,
+    ModelRow, Notice, Problem, QuestionCard, QuestionKind, RawEvent, RunRow, RunView, RunsView, Shell, SpanKind,
+    SpanRow, Status, Theme, ThreadRow, ThreadView, Usage, chat_page, cost_page, inbox_page, login_page, problem_page,
+    run_page, runs_page,
 };
 use serde_json::json;
 
@@ -95,6 +96,7 @@ pub(crate) fn run_view(text: &str) -> RunView {
     let spans: Vec<SpanRow> = spans.collect();
     RunView {
         run: run(text, Status::Failed),
+        selected: Some(4),
         inspector: Some(Inspector {
             row: 4,
             span: spans[4].clone(),
@@ -133,6 +135,7 @@ pub(crate) fn question(text: &str, kind: QuestionKind) -> QuestionCard {
         destructive: true,
         open_world: true,
         asked: NOW - 3_700_000,
+        draft: None,
     }
 }
 
@@ -143,6 +146,66 @@ pub(crate) fn inbox(text: &str) -> InboxView {
         cursor: Some(text.to_owned()),
         next: Some(text.to_owned()),
         notice: Some(Notice::Elsewhere(text.to_owned(), text.to_owned())),
+        report: Vec::new(),
+    }
+}
+
+/// The page after answers that were not accepted, and after several at once.
+pub(crate) fn refused_inbox(text: &str) -> InboxView {
+    let outcomes = [
+        BulkOutcome::Allowed,
+        BulkOutcome::Denied,
+        BulkOutcome::Elsewhere(text.to_owned(), text.to_owned()),
+        BulkOutcome::Refused(text.to_owned()),
+    ];
+    let lines = outcomes.map(|outcome| BulkLine {
+        question: text.to_owned(),
+        title: Some(text.to_owned()),
+        outcome,
+    });
+    let mut view = InboxView {
+        report: lines.to_vec(),
+        notice: Some(Notice::NothingSelected),
+        ..inbox(text)
+    };
+    for (question, arguments) in view.questions.iter_mut().zip([Some(text.to_owned()), None, None]) {
+        question.draft = Some(Draft {
+            arguments,
+            value: text.to_owned(),
+            reason: text.to_owned(),
+            error: format!("x{text}"),
+        });
+    }
+    view
+}
+
+/// The page of costs, with a text in every place.
+pub(crate) fn cost(text: &str) -> CostView {
+    let usage = run(text, Status::Completed).usage;
+    let model = ModelRow {
+        provider: text.to_owned(),
+        model: text.to_owned(),
+        price_versions: vec![text.to_owned(), "2".to_owned()],
+        usage: usage.clone(),
+    };
+    CostView {
+        since: text.to_owned(),
+        until: text.to_owned(),
+        total: usage.clone(),
+        days: vec![
+            ("2026-11-29".to_owned(), usage.clone()),
+            ("2026-11-30".to_owned(), usage.clone()),
+        ],
+        models: vec![
+            model,
+            ModelRow {
+                usage: usage.clone(),
+                ..ModelRow::default()
+            },
+        ],
+        agents: vec![(Some(text.to_owned()), usage.clone()), (None, usage)],
+        is_cut: true,
+        error: Some(text.to_owned()),
     }
 }
 
@@ -174,6 +237,8 @@ pub(crate) fn chat(text: &str, markdown: &str) -> ChatView {
         active: None,
         questions: vec![question(text, QuestionKind::Approval)],
         new_run: "run-1".to_owned(),
+        new_thread: "chat-2".to_owned(),
+        can_branch: true,
     };
     ChatView {
         threads: vec![ThreadRow {
@@ -211,7 +276,10 @@ pub(crate) fn pages(text: &str, language: Language) -> Vec<(&'static str, String
         ("runs-empty", runs_page(&shell, &RunsView::default())),
         ("run", run_page(&shell, &run_view(text))),
         ("inbox", inbox_page(&shell, &inbox(text))),
+        ("inbox-refused", inbox_page(&shell, &refused_inbox(text))),
         ("inbox-empty", inbox_page(&shell, &InboxView::default())),
+        ("cost", cost_page(&shell, &cost(text))),
+        ("cost-empty", cost_page(&shell, &CostView::default())),
         ("chat", chat_page(&shell, &chat(text, "An answer."))),
         ("chat-active", chat_page(&shell, &active)),
         ("chat-free", chat_page(&shell, &free)),

@@ -82,6 +82,7 @@ fn forms_send_the_token_and_links_lead_to_pages_that_exist() {
         "/console/runs",
         "/console/inbox",
         "/console/chat",
+        "/console/cost",
         "/console/assets/",
         "/console/login",
         "/console/logout",

@@ -6,15 +6,14 @@ use std::sync::Arc;
 
 use agcore_agui::RunAgentInput;
 use agcore_chat::Actor;
-use agcore_console::{ChatView, Notice, ThreadRow, ThreadView, chat_page, encoded};
+use agcore_console::{ChatView, Draft, Notice, ThreadRow, ThreadView, chat_page, encoded};
 use agcore_session::{ApprovalStatus, RunFilter, SessionStatus};
 use axum::{
     Extension,
-    body::Body,
     extract::{Path, State},
     response::Response,
 };
-use http::{HeaderMap, StatusCode, Uri};
+use http::{StatusCode, Uri};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -22,7 +21,6 @@ use self::transcript::transcript;
 use super::{
     convert,
     form::Form,
-    guard::refused,
     reply::{page_with, see},
     runs::answer,
     visitor::Visitor,
@@ -72,16 +70,7 @@ pub(super) async fn show(
 }
 
 /// `POST /console/chat`: begins a conversation.
-pub(super) async fn begin(
-    State(app): State<Arc<App>>,
-    Extension(visitor): Extension<Visitor>,
-    headers: HeaderMap,
-    body: Body,
-) -> Response {
-    let form = match Form::read(&app, &visitor.visit, &headers, body).await {
-        Ok(form) => form,
-        Err(error) => return refused(&app, &visitor, error).await,
-    };
+pub(super) async fn begin(State(app): State<Arc<App>>, Extension(visitor): Extension<Visitor>, form: Form) -> Response {
     let thread = form.get("thread").to_owned();
     let agent = Some(form.get("agent").to_owned()).filter(|agent| !agent.is_empty());
     let sent = say(&app, &visitor.actor, (&thread, agent), &form).await;
@@ -93,13 +82,8 @@ pub(super) async fn send(
     State(app): State<Arc<App>>,
     Extension(visitor): Extension<Visitor>,
     Path(thread): Path<String>,
-    headers: HeaderMap,
-    body: Body,
+    form: Form,
 ) -> Response {
-    let form = match Form::read(&app, &visitor.visit, &headers, body).await {
-        Ok(form) => form,
-        Err(error) => return refused(&app, &visitor, error).await,
-    };
     let sent = async {
         // A message to a conversation of someone else must not begin one.
         app.service.own(&visitor.actor, &thread).await?;
@@ -108,7 +92,7 @@ pub(super) async fn send(
             Err(problem) if problem.is_unknown() => Err(problem),
             Err(problem) => {
                 let notice = Notice::Refused(problem.detail().to_owned());
-                page_of(&app, &visitor, &thread, (problem.status(), Some(notice))).await
+                page_of(&app, &visitor, &thread, (problem.status(), Some(notice), None)).await
             }
         }
     };
@@ -116,21 +100,27 @@ pub(super) async fn send(
     answer(&app, &visitor, sent).await
 }
 
-/// Returns the page of a conversation, with what has just happened.
+/// Returns the page of a conversation, with what has just happened, and what was entered for a question and not accepted.
 pub(super) async fn page_of(
     app: &Arc<App>,
     visitor: &Visitor,
     thread: &str,
-    (status, notice): (StatusCode, Option<Notice>),
+    (status, notice, entered): (StatusCode, Option<Notice>, Option<(String, Draft)>),
 ) -> Result<Response, Problem> {
     let mut view = chat_view(app, &visitor.actor, None).await?;
-    view.thread = Some(thread_view(app, &visitor.actor, thread, None).await?);
+    let mut shown = thread_view(app, &visitor.actor, thread, None).await?;
+    if let Some((question, draft)) = entered
+        && let Some(card) = shown.questions.iter_mut().find(|card| card.id == question)
+    {
+        card.draft = Some(draft);
+    }
+    view.thread = Some(shown);
     view.notice = notice;
     Ok(page_with(status, chat_page(&visitor.shell(app).await?, &view)))
 }
 
 /// Starts a run with the message of a form, in the way of the API.
-async fn say(
+pub(super) async fn say(
     app: &App,
     actor: &Actor,
     (thread, agent): (&str, Option<String>),
@@ -206,5 +196,7 @@ pub(super) async fn thread_view(
         active: active.map(|run| run.id.clone()),
         questions: cards.collect(),
         new_run: app.service.new_id("run"),
+        new_thread: app.service.new_id("chat"),
+        can_branch: !app.service.is_of_flow(&own),
     })
 }

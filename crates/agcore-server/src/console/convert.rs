@@ -61,7 +61,7 @@ pub(super) fn span(row: usize, span: &Span) -> SpanRow {
     }
 }
 
-fn usage(totals: &CostTotals) -> Usage {
+pub(super) fn usage(totals: &CostTotals) -> Usage {
     Usage {
         input_tokens: totals.input_tokens,
         output_tokens: totals.output_tokens,
@@ -94,6 +94,7 @@ pub(super) fn question(approval: Approval, title: Option<String>) -> QuestionCar
         destructive: false,
         open_world: false,
         asked: approval.asked_at.as_millis(),
+        draft: None,
     };
     if let Some(question) = known {
         card.kind = match question.kind {

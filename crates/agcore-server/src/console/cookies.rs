@@ -11,6 +11,10 @@ const SESSION: &str = "agcore_console_session";
 /// The cookie that belongs to the forms of a browser.
 const FORM: &str = "agcore_console_form";
 
+/// The prefix of the names of secret cookies behind TLS: browsers take such a cookie only from this host itself, so that none of a
+/// sibling can be in its place.
+const HOST: &str = "__Host-";
+
 /// The cookie with the language and the colours.
 const VIEW: &str = "agcore_console_view";
 
@@ -41,8 +45,10 @@ pub(super) struct Cookies {
 }
 
 impl Cookies {
-    pub(super) fn of(headers: &HeaderMap) -> Self {
+    /// Reads the cookies of a request. Those without the prefix are not sessions if the browser reaches the server with TLS.
+    pub(super) fn of(headers: &HeaderMap, is_secure: bool) -> Self {
         let mut cookies = Self::default();
+        let (mut session, mut form) = (None, None);
         let all = headers
             .get_all(header::COOKIE)
             .iter()
@@ -51,9 +57,15 @@ impl Cookies {
             .flat_map(|all| all.split(';'))
             .filter_map(|one| one.trim().split_once('='))
         {
+            match name.strip_prefix(HOST) {
+                Some(SESSION) => cookies.session = Some(value.to_owned()),
+                Some(FORM) if is_form(value) => cookies.form = Some(value.to_owned()),
+                _ => {}
+            }
             match name {
-                SESSION => cookies.session = Some(value.to_owned()),
-                FORM if is_form(value) => cookies.form = Some(value.to_owned()),
+                SESSION if !is_secure => session = Some(value.to_owned()),
+                // A proxy may say only with forms that the browser uses TLS.
+                FORM if is_form(value) => form = Some(value.to_owned()),
                 VIEW => {
                     let (language, theme) = value.split_once('.').unwrap_or((value, ""));
                     cookies.language = Language::from_code(language);
@@ -62,6 +74,8 @@ impl Cookies {
                 _ => {}
             }
         }
+        cookies.session = cookies.session.or(session);
+        cookies.form = cookies.form.or(form);
         cookies
     }
 
@@ -100,7 +114,7 @@ pub(super) fn sign_in(token: &str, now: SystemTime, is_secure: bool) -> Option<H
         true => format!("{issued:x}.{PLAIN}{token}"),
         false => format!("{issued:x}.{}", hex(token.as_bytes())),
     };
-    let fits = SESSION.len() + value.len() <= MAX_BYTES;
+    let fits = HOST.len() + SESSION.len() + value.len() <= MAX_BYTES;
     fits.then(|| strict(SESSION, &value, LIFETIME.as_secs(), is_secure))
 }
 
@@ -123,9 +137,13 @@ pub(super) fn view(language: Language, theme: Theme) -> HeaderValue {
 }
 
 fn strict(name: &str, content: &str, seconds: u64, is_secure: bool) -> HeaderValue {
-    let secure = if is_secure { "; Secure" } else { "" };
+    let (prefix, path, secure) = match is_secure {
+        // Browsers demand this path with the prefix.
+        true => (HOST, "/", "; Secure"),
+        false => ("", "/console", ""),
+    };
     value(format!(
-        "{name}={content}; Path=/console; Max-Age={seconds}; HttpOnly; SameSite=Strict{secure}"
+        "{prefix}{name}={content}; Path={path}; Max-Age={seconds}; HttpOnly; SameSite=Strict{secure}"
     ))
 }
 
@@ -158,7 +176,7 @@ mod tests {
             header::COOKIE,
             HeaderValue::from_str(&format!("other=1; {text}")).unwrap(),
         );
-        Cookies::of(&headers)
+        Cookies::of(&headers, text.starts_with(HOST))
     }
 
     #[test]
@@ -196,7 +214,7 @@ mod tests {
                 header::COOKIE,
                 HeaderValue::from_bytes(format!("{SESSION}={broken}; {FORM}=short; {VIEW}=xx.yy").as_bytes()).unwrap(),
             );
-            let cookies = Cookies::of(&headers);
+            let cookies = Cookies::of(&headers, false);
             assert_eq!(cookies.token(SystemTime::UNIX_EPOCH), None, "{broken}");
             assert!(cookies.form.is_none() && cookies.language.is_none() && cookies.theme == Theme::System);
         }
@@ -204,16 +222,35 @@ mod tests {
 
     #[test]
     fn cookies_are_for_the_console_of_this_site_only() {
-        for (cookie, is_secure) in [
-            (sign_in("a", SystemTime::UNIX_EPOCH, true).unwrap(), true),
-            (form(&"a".repeat(64), false), false),
-        ] {
-            let text = cookie.to_str().unwrap();
-            assert!(
-                text.contains("; Path=/console; ") && text.contains("; HttpOnly; SameSite=Strict"),
-                "{text}"
-            );
-            assert_eq!(text.ends_with("; Secure"), is_secure, "{text}");
+        let is_strict = |cookie: &HeaderValue| cookie.to_str().unwrap().contains("; HttpOnly; SameSite=Strict");
+        let plain = form(&"a".repeat(64), false);
+        assert!(
+            plain.to_str().unwrap().contains("; Path=/console; ") && is_strict(&plain),
+            "{plain:?}"
+        );
+        let secure = sign_in("a", SystemTime::UNIX_EPOCH, true).unwrap();
+        assert!(is_strict(&secure));
+        // What browsers demand for the prefix.
+        let text = secure.to_str().unwrap();
+        assert!(
+            text.starts_with("__Host-agcore_console_session=") && text.ends_with("; Secure"),
+            "{text}"
+        );
+        assert!(text.contains("; Path=/; ") && !text.contains("Domain"), "{text}");
+    }
+
+    #[test]
+    fn a_cookie_of_a_sibling_is_no_session() {
+        let read = |cookies: &str, is_secure| {
+            let mut headers = HeaderMap::new();
+            headers.insert(header::COOKIE, HeaderValue::from_str(cookies).unwrap());
+            Cookies::of(&headers, is_secure).session
+        };
+        let both = format!("{SESSION}=theirs; {HOST}{SESSION}=ours; {SESSION}=theirs");
+        for is_secure in [false, true] {
+            assert_eq!(read(&both, is_secure).as_deref(), Some("ours"));
         }
+        assert_eq!(read(&format!("{SESSION}=theirs"), true), None);
+        assert_eq!(read(&format!("{SESSION}=plain"), false).as_deref(), Some("plain"));
     }
 }

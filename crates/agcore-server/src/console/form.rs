@@ -1,22 +1,33 @@
 //! [`Form`]: what a browser sends.
 
-use axum::body::Body;
-use http::{HeaderMap, header};
+use std::sync::Arc;
+
+use agcore_console::{Problem as Reason, problem_page};
+use axum::{
+    body::Body,
+    extract::{FromRequest, Request},
+    response::{IntoResponse as _, Response},
+};
+use http::{HeaderMap, StatusCode, header};
 use http_body_util::BodyExt as _;
 
-use super::visitor::Visit;
+use super::{
+    reply::{page_with, problem_for},
+    visitor::{Visit, Visitor},
+};
 use crate::{problem::Problem, routes::is_same_origin, service::App};
 
 /// The largest number of fields that are read: more than any form has.
-const MAX_FIELDS: usize = 64;
+const MAX_FIELDS: usize = 128;
 
-/// A form that a browser has sent from a page of the console.
+/// A form that a browser has sent from a page of the console. A handler that takes one is not called for others: they are answered
+/// with the page that explains why.
 #[derive(Debug)]
 pub(super) struct Form(Vec<(String, String)>);
 
 /// The reason why a form is not accepted.
 #[derive(Debug)]
-pub(super) enum FormError {
+enum FormError {
     /// Another web page has sent it.
     Foreign,
     /// It is not one that this browser has got in this session.
@@ -25,9 +36,38 @@ pub(super) enum FormError {
     Problem(Problem),
 }
 
+impl FromRequest<Arc<App>> for Form {
+    type Rejection = Response;
+
+    async fn from_request(request: Request, app: &Arc<App>) -> Result<Self, Response> {
+        let (parts, body) = request.into_parts();
+        let visitor = parts.extensions.get::<Visitor>();
+        let visit = visitor
+            .map(|visitor| &visitor.visit)
+            .or_else(|| parts.extensions.get::<Visit>());
+        // Every page is behind a layer that adds one of them.
+        let visit = visit.ok_or_else(|| StatusCode::INTERNAL_SERVER_ERROR.into_response())?;
+        match Self::read(app, visit, &parts.headers, body).await {
+            Ok(form) => Ok(form),
+            Err(error) => Err(refused(app, (visit, visitor), error).await),
+        }
+    }
+}
+
+/// Returns the answer to a form that is not accepted.
+async fn refused(app: &Arc<App>, (visit, visitor): (&Visit, Option<&Visitor>), error: FormError) -> Response {
+    let (status, reason) = match (error, visitor) {
+        (FormError::Problem(problem), Some(visitor)) => return problem_for(app, visitor, problem).await,
+        (FormError::Problem(problem), None) => (problem.status(), Reason::Other(problem.detail().to_owned())),
+        (FormError::Foreign, _) => (StatusCode::FORBIDDEN, Reason::Forbidden),
+        (FormError::Expired, _) => (StatusCode::FORBIDDEN, Reason::Expired),
+    };
+    page_with(status, problem_page(&visit.shell(app.service.clock.now()), reason))
+}
+
 impl Form {
     /// Reads a form, if it comes from a page of the console.
-    pub(super) async fn read(app: &App, visit: &Visit, headers: &HeaderMap, body: Body) -> Result<Self, FormError> {
+    async fn read(app: &App, visit: &Visit, headers: &HeaderMap, body: Body) -> Result<Self, FormError> {
         if !is_own_page(headers) {
             return Err(FormError::Foreign);
         }
@@ -74,6 +114,12 @@ impl Form {
     pub(super) fn get(&self, name: &str) -> &str {
         let found = self.0.iter().find(|(known, _)| known == name);
         found.map_or("", |(_, value)| value)
+    }
+
+    /// Returns the values of a field that a form may have several times.
+    pub(super) fn all<'f>(&'f self, name: &'f str) -> impl Iterator<Item = &'f str> {
+        let found = self.0.iter().filter(move |(known, _)| known == name);
+        found.map(|(_, value)| &**value)
     }
 
     /// Returns a text of several lines, whose line breaks are those of all other texts.

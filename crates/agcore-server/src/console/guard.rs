@@ -14,7 +14,6 @@ use http::{HeaderMap, HeaderValue, Method, StatusCode, header, request::Parts};
 
 use super::{
     cookies::{self, hex},
-    form::FormError,
     reply::{page_with, problem_for, see},
     visitor::{Visit, Visitor},
 };
@@ -77,19 +76,6 @@ pub(super) async fn greet(State(app): State<Arc<App>>, request: Request, next: N
 /// `GET /console/…`: nothing.
 pub(super) async fn nothing(State(app): State<Arc<App>>, Extension(visitor): Extension<Visitor>) -> Response {
     problem_for(&app, &visitor, Problem::unknown("page")).await
-}
-
-/// Returns the answer to a form that is not accepted.
-pub(super) async fn refused(app: &Arc<App>, visitor: &Visitor, error: FormError) -> Response {
-    let (status, reason) = match error {
-        FormError::Problem(problem) => return problem_for(app, visitor, problem).await,
-        FormError::Foreign => (StatusCode::FORBIDDEN, Reason::Forbidden),
-        FormError::Expired => (StatusCode::FORBIDDEN, Reason::Expired),
-    };
-    page_with(
-        status,
-        problem_page(&visitor.visit.shell(app.service.clock.now()), reason),
-    )
 }
 
 /// Checks a token that a user has entered.

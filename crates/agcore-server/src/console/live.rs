@@ -11,6 +11,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use http::{HeaderMap, Uri};
+use tokio::sync::Mutex;
 
 use self::watch::{Seen, Watched, watch};
 use super::{
@@ -19,6 +20,7 @@ use super::{
     visitor::{Visitor, millis},
 };
 use crate::{
+    reports::TimelineReader,
     routes::{parameters, sse},
     service::App,
 };
@@ -69,10 +71,15 @@ pub(super) async fn run(
     if let Err(problem) = app.service.own(&visitor.actor, &thread).await {
         return problem.into_response();
     }
+    // Kept between looks, so that each reads only what is new.
+    let reader = Arc::new(Mutex::new(TimelineReader::default()));
     stream(&app, &visitor, &headers, move |app, visitor| {
-        let (thread, run) = (thread.clone(), run.clone());
+        let (thread, run, reader) = (thread.clone(), run.clone(), Arc::clone(&reader));
         Box::pin(async move {
-            let view = run_view(&app, &visitor.actor, (&thread, &run), rows).await?;
+            let mut reader = reader.lock().await;
+            let view = run_view(&app, &visitor.actor, (&thread, &run), rows, &mut reader)
+                .await?
+                .0;
             let shell = visitor.shell(&app).await?;
             let is_over = !matches!(view.run.status, Status::Queued | Status::Running | Status::Waiting);
             let (mut still, mut drawn) = (shell.clone(), view.clone());

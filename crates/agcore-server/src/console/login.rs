@@ -2,20 +2,19 @@
 
 use std::sync::Arc;
 
-use agcore_console::{Language, LoginError, Problem as Reason, Theme, login_page, problem_page};
+use agcore_console::{Language, LoginError, Theme, login_page};
 use axum::{
     Extension,
-    body::Body,
     extract::{Request, State},
     response::Response,
 };
-use http::{HeaderMap, StatusCode, header};
+use http::{StatusCode, header, request::Parts};
 use serde::Deserialize;
 
 use super::{
     cookies,
-    form::{Form, FormError},
-    guard::{check_token, new_secret, refused},
+    form::Form,
+    guard::{check_token, new_secret},
     reply::{own, page, page_with, see},
     visitor::{Visit, Visitor},
 };
@@ -45,14 +44,10 @@ pub(super) async fn show(
 pub(super) async fn enter(
     State(app): State<Arc<App>>,
     Extension(visit): Extension<Visit>,
-    request: Request,
+    parts: Parts,
+    form: Form,
 ) -> Response {
-    let (parts, body) = request.into_parts();
     let now = app.service.clock.now();
-    let form = match Form::read(&app, &visit, &parts.headers, body).await {
-        Ok(form) => form,
-        Err(error) => return not_accepted(&app, &visit, error),
-    };
     if app.authenticators.is_empty() {
         return see(form.get("back"));
     }
@@ -76,15 +71,7 @@ pub(super) async fn enter(
 }
 
 /// `POST /console/logout`: signs a browser out.
-pub(super) async fn logout(
-    State(app): State<Arc<App>>,
-    Extension(visitor): Extension<Visitor>,
-    headers: HeaderMap,
-    body: Body,
-) -> Response {
-    if let Err(error) = Form::read(&app, &visitor.visit, &headers, body).await {
-        return refused(&app, &visitor, error).await;
-    }
+pub(super) async fn logout(Extension(visitor): Extension<Visitor>, _: Form) -> Response {
     let mut response = see("/console/login");
     let cookie = cookies::sign_out(visitor.visit.is_secure);
     response.headers_mut().append(header::SET_COOKIE, cookie);
@@ -92,29 +79,11 @@ pub(super) async fn logout(
 }
 
 /// `POST /console/view`: sets the language or the colours.
-pub(super) async fn view(
-    State(app): State<Arc<App>>,
-    Extension(visit): Extension<Visit>,
-    headers: HeaderMap,
-    body: Body,
-) -> Response {
-    let form = match Form::read(&app, &visit, &headers, body).await {
-        Ok(form) => form,
-        Err(error) => return not_accepted(&app, &visit, error),
-    };
+pub(super) async fn view(Extension(visit): Extension<Visit>, form: Form) -> Response {
     let language = Language::from_code(form.get("language")).unwrap_or(visit.language);
     let theme = Theme::from_name(form.get("theme")).unwrap_or(visit.theme);
     let mut response = see(form.get("back"));
     let cookie = cookies::view(language, theme);
     response.headers_mut().append(header::SET_COOKIE, cookie);
     response
-}
-
-fn not_accepted(app: &App, visit: &Visit, error: FormError) -> Response {
-    let (status, reason) = match error {
-        FormError::Foreign => (StatusCode::FORBIDDEN, Reason::Forbidden),
-        FormError::Expired => (StatusCode::FORBIDDEN, Reason::Expired),
-        FormError::Problem(problem) => (problem.status(), Reason::Other(problem.detail().to_owned())),
-    };
-    page_with(status, problem_page(&visit.shell(app.service.clock.now()), reason))
 }

@@ -8,24 +8,22 @@ use agcore_console::{Inspector, RawEvent, RunView, RunsView, Status, run_page, r
 use agcore_session::{MessageMetadata, RunStatus};
 use axum::{
     Extension,
-    body::Body,
     extract::{Path, State},
     response::{IntoResponse, Response},
 };
-use http::{HeaderMap, HeaderValue, Uri, header};
+use http::{HeaderValue, Uri, header};
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::{
     convert,
     form::Form,
-    guard::refused,
     reply::{page, problem_for, see},
     visitor::{Visitor, millis},
 };
 use crate::{
     problem::Problem,
-    reports::{RunQuery, Span, SpanKind},
+    reports::{RunQuery, Span, SpanKind, TimelineReader},
     routes::{parameters, run_cursor, run_cursor_text},
     service::{App, OwnedThread},
 };
@@ -69,7 +67,13 @@ pub(super) async fn show(
     uri: Uri,
 ) -> Response {
     let shown = async {
-        let view = run_view(&app, &visitor.actor, (&thread, &run), parameters(&uri)?).await?;
+        let mut reader = TimelineReader::default();
+        let asked = (&*thread, &*run);
+        let (mut view, span) = run_view(&app, &visitor.actor, asked, parameters(&uri)?, &mut reader).await?;
+        if let Some(selected) = view.selected.zip(span) {
+            let own = app.service.own(&visitor.actor, &thread).await?;
+            view.inspector = Some(inspector(&app, &own, &run, (selected.0, &selected.1)).await?);
+        }
         Ok(page(run_page(&visitor.shell(&app).await?, &view)))
     };
     answer(&app, &visitor, shown.await).await
@@ -80,13 +84,8 @@ pub(super) async fn cancel(
     State(app): State<Arc<App>>,
     Extension(visitor): Extension<Visitor>,
     Path((thread, run)): Path<(String, String)>,
-    headers: HeaderMap,
-    body: Body,
+    form: Form,
 ) -> Response {
-    let form = match Form::read(&app, &visitor.visit, &headers, body).await {
-        Ok(form) => form,
-        Err(error) => return refused(&app, &visitor, error).await,
-    };
     let (service, actor) = (Arc::clone(&app.service), visitor.actor.clone());
     let cancel = async move { service.cancel(&actor, &thread, &run).await };
     let cancelled = app.service.carry_out(cancel).await;
@@ -155,38 +154,27 @@ pub(super) async fn runs_view(app: &App, actor: &Actor, asked: ListQuery) -> Res
     })
 }
 
-/// Returns a run with the rows that are asked for.
+/// Returns a run with the rows that are asked for, without the details of a row, and the row that is selected.
 pub(super) async fn run_view(
     app: &App,
     actor: &Actor,
     (thread, run): (&str, &str),
     asked: RowQuery,
-) -> Result<RunView, Problem> {
+    reader: &mut TimelineReader,
+) -> Result<(RunView, Option<Span>), Problem> {
     let own = app.service.own(actor, thread).await?;
-    let timeline = app.service.timeline(&own, run).await?;
+    let timeline = reader.read(&app.service, &own, run).await?;
     let total = timeline.spans.len();
     let from = asked.from.unwrap_or(0).min(total.saturating_sub(1)) / ROWS * ROWS;
     let rows = timeline.spans.iter().enumerate().skip(from).take(ROWS);
     let spans = rows.map(|(row, span)| convert::span(row, span)).collect();
-    let inspector = match asked.row.and_then(|row| Some((row, timeline.spans.get(row)?))) {
-        Some((row, span)) => Some(inspector(app, &own, run, (row, span)).await?),
-        None => None,
-    };
     let row = convert::run(timeline.report);
     let is_over = !matches!(row.status, Status::Queued | Status::Running | Status::Waiting);
-    let now = if is_over {
-        None
-    } else {
-        Some(millis(app.service.clock.now()))
-    };
+    let now = (!is_over).then(|| millis(app.service.clock.now()));
     let ends = timeline.spans.iter().filter_map(|span| span.end).chain(now);
-    let begin = timeline
-        .spans
-        .iter()
-        .map(|span| span.start)
-        .min()
-        .unwrap_or(row.started);
-    Ok(RunView {
+    let begin = timeline.spans.iter().map(|span| span.start).min();
+    let begin = begin.unwrap_or(row.started);
+    let view = RunView {
         range: (begin, ends.max().unwrap_or(begin)),
         run: row,
         spans,
@@ -194,8 +182,11 @@ pub(super) async fn run_view(
         total,
         page: ROWS,
         cut_at: timeline.is_cut.then_some(timeline.events),
-        inspector,
-    })
+        selected: asked.row.filter(|row| *row < total),
+        inspector: None,
+    };
+    let selected = asked.row.and_then(|row| timeline.spans.into_iter().nth(row));
+    Ok((view, selected))
 }
 
 /// Returns the details of a row.

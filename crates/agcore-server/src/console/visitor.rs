@@ -41,12 +41,12 @@ pub(super) struct Visitor {
 impl Visit {
     /// Reads the surroundings of a request. `form_secret` is for a browser that has none yet.
     pub(super) fn of(headers: &HeaderMap, uri: &Uri, form_secret: String) -> Self {
-        let cookies = Cookies::of(headers);
         let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
         let accepted = text(header::ACCEPT_LANGUAGE).map(Language::accepted);
         let by_origin = text(header::ORIGIN).is_some_and(|origin| origin.starts_with("https://"));
         let by_proxy = headers.get("x-forwarded-proto").is_some_and(|scheme| scheme == "https");
         let is_secure = by_origin || by_proxy;
+        let cookies = Cookies::of(headers, is_secure);
         let host = text(header::HOST).unwrap_or("localhost");
         let scheme = if is_secure { "https" } else { "http" };
         Self {

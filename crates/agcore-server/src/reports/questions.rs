@@ -21,9 +21,8 @@ impl Service {
         let filter = ApprovalFilter::owned_by(actor.clone())
             .with_status(ApprovalStatus::Open)
             .with_limit(limit + 1);
-        let found = self.listed_approvals(&filter).await?.len();
-        let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-        Ok((found.min(limit), found > limit))
+        let found = self.count_listed_approvals(&filter).await?;
+        Ok((usize::try_from(found.min(limit)).unwrap_or(usize::MAX), found > limit))
     }
 
     /// Returns a page of the open questions of an actor over all threads, the oldest first, and the place at which the next page
@@ -44,20 +43,15 @@ impl Service {
         let approvals = self.listed_approvals(&filter).await?;
         let is_full = u64::try_from(approvals.len()).is_ok_and(|count| count == limit);
         let last = approvals.last().filter(|_| is_full).map(ApprovalCursor::of);
-        let mut questions = Vec::new();
-        let mut known: Option<(String, Option<String>)> = None;
-        for approval in approvals {
-            // Questions of a thread are often neighbours.
-            if known.as_ref().is_none_or(|(thread, _)| *thread != approval.session) {
-                known = match self.own(actor, &approval.session).await {
-                    Ok(own) => Some((approval.session.clone(), own.session().title.clone())),
-                    Err(problem) if problem.is_unknown() => continue,
-                    Err(problem) => return Err(problem),
-                };
-            }
-            let title = known.as_ref().and_then(|(_, title)| title.clone());
-            questions.push(ListedQuestion { title, approval });
-        }
-        Ok((questions, last))
+        let mut threads: Vec<&str> = approvals.iter().map(|approval| &*approval.session).collect();
+        threads.sort_unstable();
+        threads.dedup();
+        let titles = self.titles_of(actor, &threads).await?;
+        let listed = approvals.into_iter().filter_map(|approval| {
+            // A thread that was erased meanwhile has no title any more, and no questions.
+            let title = titles.get(&approval.session)?.clone();
+            Some(ListedQuestion { title, approval })
+        });
+        Ok((listed.collect(), last))
     }
 }

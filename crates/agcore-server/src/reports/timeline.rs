@@ -3,26 +3,23 @@
 mod span;
 mod order;
 mod fold;
+mod reader;
 
-pub(crate) use self::span::{Span, SpanKind, SpanStatus};
+pub(crate) use self::{
+    reader::TimelineReader,
+    span::{Span, SpanKind, SpanStatus},
+};
 
-use std::sync::Arc;
-
+#[cfg(feature = "console")]
 use agcore_session::{EventFilter, SessionError, StoredMessage};
 
-use self::fold::Fold;
 use super::listed::RunReport;
+#[cfg(feature = "console")]
+use crate::log::LogItem;
 use crate::{
-    log::LogItem,
     problem::Problem,
     service::{OwnedThread, Service},
 };
-
-/// The number of events that are read at once.
-const PAGE: u64 = 1000;
-
-/// The largest number of events that are read for a timeline.
-const MAX_EVENTS: usize = 100_000;
 
 /// The spans of a run.
 #[derive(Debug)]
@@ -42,41 +39,7 @@ impl Service {
     /// # Errors
     /// `not_found` if there is no such run, and errors of the store.
     pub(crate) async fn timeline(&self, own: &OwnedThread<'_>, run: &str) -> Result<Timeline, Problem> {
-        let (job, stored) = own.run(run).await?;
-        let mut fold = Fold::new(&stored);
-        let (mut events, mut after) = (0, 0);
-        let is_cut = loop {
-            let page = self
-                .events(&job, EventFilter::new().after(after).with_limit(PAGE))
-                .await?;
-            let is_last = (page.len() as u64) < PAGE;
-            for event in page {
-                (after, events) = (event.seq, events + 1);
-                let at = event.created_at.as_millis();
-                fold.push(&LogItem::from(event), at);
-            }
-            if is_last || events >= MAX_EVENTS {
-                break !is_last;
-            }
-        };
-        let messages = own.billed_messages(run, self.is_of_flow(own)).await?;
-        for question in own.questions(|all| all).await? {
-            if question.run == run {
-                fold.question(&question);
-            }
-        }
-        for message in &messages {
-            fold.message(message);
-        }
-        let error = fold.error();
-        let report = RunReport::new(own, stored, &messages, error);
-        let spans = fold.finish(&report.agent);
-        Ok(Timeline {
-            report,
-            spans,
-            events,
-            is_cut,
-        })
+        TimelineReader::default().read(self, own, run).await
     }
 
     /// Returns the events of a run with these numbers, which ascend. Those that were deleted are missing.
@@ -111,8 +74,11 @@ impl Service {
         own: &OwnedThread<'_>,
         run: &str,
         id: &str,
-    ) -> Result<Option<Arc<StoredMessage>>, Problem> {
-        let messages = own.billed_messages(run, self.is_of_flow(own)).await?;
+    ) -> Result<Option<StoredMessage>, Problem> {
+        let is_flow = self.is_of_flow(own);
+        let messages = own
+            .new_billed_messages(run, is_flow, &mut crate::service::BilledSoFar::default())
+            .await?;
         Ok(messages.into_iter().find(|message| message.id == id))
     }
 }

@@ -10,8 +10,9 @@ use serde::Deserialize;
 
 use super::query;
 use crate::{
-    api::{QuotaList, QuotaView, SessionUsage, UsageReport, UsageTotals},
+    api::{CostReportView, QuotaList, QuotaView, SessionUsage, UsageReport, UsageTotals},
     problem::Problem,
+    reports::CostRange,
     service::App,
 };
 
@@ -61,6 +62,24 @@ pub(super) async fn usage(
         sessions: reports,
         cursor: last.as_ref().map(query::cursor_text),
     }))
+}
+
+#[derive(Deserialize)]
+struct CostQuery {
+    since: Option<String>,
+    until: Option<String>,
+}
+
+/// `GET /costs`: what the user has spent in a time.
+pub(super) async fn costs(
+    State(app): State<Arc<App>>,
+    Extension(actor): Extension<Actor>,
+    uri: Uri,
+) -> Result<Json<CostReportView>, Problem> {
+    let CostQuery { since, until } = query::parameters(&uri)?;
+    let now = app.service.clock.now().into();
+    let range = CostRange::read(since.as_deref(), until.as_deref(), now)?;
+    Ok(Json(app.service.own_costs(&actor, range).await?.into()))
 }
 
 /// `GET /quotas`: the quotas of the tenant and of the user, with the amounts that are used.

@@ -3,13 +3,15 @@
 //! Stores find sessions by their tenant, so ownership is checked here and nowhere else. What a thread contains can only be reached
 //! through an [`OwnedThread`], and the events of a run through an [`OwnedRun`]; neither can be made in another way.
 
-use std::{ops::Deref, sync::Arc};
+mod lists;
+
+use std::{collections::HashMap, ops::Deref, sync::Arc};
 
 use agcore_chat::Actor;
 use agcore_session::{
-    Approval, ApprovalFilter, Commit, CostEntry, DocumentChange, EventFilter, ListedRun, MessageFilter, NewSession,
-    Run, RunFilter, RunListFilter, Session, SessionCursor, SessionDocument, SessionError, SessionErrorKind,
-    SessionFilter, SessionStore, StoredEvent, StoredMessage,
+    Approval, ApprovalFilter, Commit, CostEntry, DocumentChange, EventFilter, MessageFilter, MessagePart, NewSession,
+    Run, RunFilter, Session, SessionCursor, SessionDocument, SessionError, SessionErrorKind, SessionFilter,
+    SessionStore, StoredEvent, StoredMessage,
 };
 
 use super::state::{Service, check_id, is_thread};
@@ -23,6 +25,11 @@ pub(crate) struct OwnedThread<'a> {
     service: &'a Service,
     session: Session,
 }
+
+/// The messages with a bill that were returned so far: the last number in each session, of its conversation and of its audit
+/// messages.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct BilledSoFar(HashMap<(String, bool), u64>);
 
 /// A run of a thread of the actor who has asked for it: the permission to read its events.
 #[derive(Debug, Clone)]
@@ -91,22 +98,6 @@ impl Service {
             .filter(|session| session.owner == *actor && is_thread(session))
             .map(|session| OwnedThread { service: self, session });
         Ok((own.collect(), last))
-    }
-
-    /// Returns runs over all threads of the owner that the filter names.
-    ///
-    /// # Errors
-    /// When the store fails.
-    pub(crate) async fn listed_runs(&self, filter: &RunListFilter) -> Result<Vec<ListedRun>, SessionError> {
-        self.store().run_list(filter).await
-    }
-
-    /// Returns questions over all threads that a filter selects.
-    ///
-    /// # Errors
-    /// When the store fails.
-    pub(crate) async fn listed_approvals(&self, filter: &ApprovalFilter) -> Result<Vec<Approval>, SessionError> {
-        self.store().approvals(filter).await
     }
 
     /// Returns events of a run.
@@ -239,33 +230,42 @@ impl OwnedThread<'_> {
         Ok(entries)
     }
 
-    /// Returns the messages of a run that have a bill, with those of the sessions in which the agents of its flow have
-    /// worked, if it is one of a flow.
+    /// Returns the messages of a run that have a bill and were not returned before, with those of the sessions in which the agents
+    /// of its flow have worked, if it is one of a flow.
     ///
     /// # Errors
-    /// When the store fails.
-    pub(crate) async fn billed_messages(
+    /// When the store fails. What was read until then is not returned again.
+    pub(crate) async fn new_billed_messages(
         &self,
         run: &str,
         is_flow: bool,
-    ) -> Result<Vec<Arc<StoredMessage>>, SessionError> {
+        so_far: &mut BilledSoFar,
+    ) -> Result<Vec<StoredMessage>, SessionError> {
         let (store, session) = self.parts();
         let tenant = &session.owner.tenant;
         let mut places = vec![(session.id.clone(), Some(run.to_owned()))];
         if is_flow {
-            let prefix = format!("{}/{run}/", session.id);
+            let prefix = part_prefix(&session.id, run);
             let parts = self.service.parts_of(tenant, &session.id).await?.into_iter();
             places.extend(parts.filter(|part| part.starts_with(&prefix)).map(|part| (part, None)));
         }
         let mut billed = Vec::new();
+        let mut last = so_far.clone();
         for (place, run) in places {
-            for mut filter in [MessageFilter::new(), MessageFilter::audit()] {
+            for part in [MessageFilter::new(), MessageFilter::audit()] {
+                let seen = last
+                    .0
+                    .entry((place.clone(), part.part == MessagePart::Audit))
+                    .or_default();
+                let mut filter = part.after(*seen);
                 filter.run.clone_from(&run);
                 let messages = store.messages(tenant, &place, &filter).await?;
+                *seen = messages.last().map_or(*seen, |message| message.seq.unsigned_abs());
                 let has_bill = |message: &StoredMessage| !CostEntry::of(message).is_empty();
-                billed.extend(messages.into_iter().filter(has_bill).map(Arc::new));
+                billed.extend(messages.into_iter().filter(has_bill));
             }
         }
+        *so_far = last;
         Ok(billed)
     }
 
@@ -300,6 +300,11 @@ impl OwnedThread<'_> {
     fn parts(&self) -> (&Arc<dyn SessionStore>, &Session) {
         (self.service.store(), &self.session)
     }
+}
+
+/// Returns the beginning of the ids of the sessions in which the agents of a flow work in a run.
+fn part_prefix(thread: &str, run: &str) -> String {
+    format!("{thread}/{run}/")
 }
 
 impl OwnedRun {

@@ -2,6 +2,7 @@
 
 mod questions;
 pub(super) mod request;
+mod edits;
 mod answers;
 mod branch;
 mod results;

@@ -4,3 +4,5 @@ mod browser;
 mod pages;
 mod security;
 mod streams;
+mod questions;
+mod costs;

@@ -202,6 +202,7 @@ fn report_case(operation: &str) -> Option<Case> {
             ("/api/v1/agent/runs/{t}/r1/timeline", None),
             ("/api/v1/agent/runs/{t}/nothing/timeline", None),
         ]),
+        "GET /api/v1/agent/costs" => Case::Lists("/api/v1/agent/costs", None),
         "GET /api/v1/agent/usage" => Case::Ids(&[("/api/v1/agent/usage?threadId={t}", None)]),
         "GET /api/v1/agent/quotas" => Case::Lists("/api/v1/agent/quotas", None),
         "GET /api/v1/agent/agents" => Case::Lists("/api/v1/agent/agents", None),

@@ -3,6 +3,7 @@
 use std::{collections::BTreeSet, fmt, sync::Arc, time::Duration};
 
 use agcore_chat::{Text, Tool, ToolAnnotations, ToolDefinition, tool_name};
+use serde_json::{Map, Value};
 
 use super::{
     registration::{Confirmation, Precondition, Registration},
@@ -183,6 +184,18 @@ impl RegisteredTool {
         let mut definition = ToolDefinition::new(&**self.name(), tool.description(), tool.parameters().clone());
         definition.strict = self.0.strict;
         definition.into()
+    }
+
+    /// Checks arguments with which a person replaces those of a call, before the call is approved with them. They are checked again
+    /// when the call runs.
+    ///
+    /// # Errors
+    /// [`InvalidArguments`](ToolErrorKind::InvalidArguments) with all violations if they do not fit the schema, and what else the
+    /// tool finds wrong.
+    pub fn check_edited(&self, arguments: Map<String, Value>) -> Result<(), ToolError> {
+        let arguments = Arguments::from(arguments);
+        self.check_arguments(&arguments)?;
+        self.tool().check_arguments(&arguments)
     }
 
     /// Validates arguments against the schema, unless the tool does so itself.

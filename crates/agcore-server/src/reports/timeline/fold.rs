@@ -1,6 +1,6 @@
 //! [`Fold`]: makes spans of the events, messages and questions of a run.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use agcore_agui::{AguiEvent, EventType};
 use agcore_session::{Approval, ApprovalStatus, CostEntry, CostTotals, Run, RunStatus, StoredMessage};
@@ -16,14 +16,14 @@ use crate::log::{LogEvent, LogItem};
 const TOLERANCE: i64 = 1000;
 
 /// The spans of a run that are known so far. The first one is the run.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Fold {
     run: RunStatus,
     spans: Vec<Span>,
     /// The places of open steps, sub-agents and calls by their ids.
     open: HashMap<(SpanKindKey, String), usize>,
-    /// The texts and reasoning of replies by the ids of their messages.
-    replies: HashMap<String, Reply>,
+    /// The texts and reasoning of replies by the ids of their messages. In order, so that the same events make the same spans.
+    replies: BTreeMap<String, Reply>,
     error: Option<(String, String)>,
 }
 
@@ -34,7 +34,7 @@ enum SpanKindKey {
     Call,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Reply {
     first: i64,
     last: i64,
@@ -46,17 +46,26 @@ struct Reply {
 
 impl Fold {
     pub(super) fn new(run: &Run) -> Self {
-        let mut root = Span::new(SpanKind::Run, "", run.created_at.as_millis());
-        match run.status.is_over() || run.status == RunStatus::Interrupted {
-            true => root.finish(status_of(run.status), run.updated_at.as_millis()),
-            false => root.status = status_of(run.status),
-        }
-        Self {
+        let root = Span::new(SpanKind::Run, "", run.created_at.as_millis());
+        let mut fold = Self {
             run: run.status,
             spans: vec![root],
             open: HashMap::new(),
-            replies: HashMap::new(),
+            replies: BTreeMap::new(),
             error: None,
+        };
+        fold.update(run);
+        fold
+    }
+
+    /// Sets the status of the run, which is another one than before if it has changed meanwhile.
+    pub(super) fn update(&mut self, run: &Run) {
+        let status = status_of(run.status);
+        self.run = run.status;
+        let root = &mut self.spans[0];
+        (root.status, root.end) = (status, None);
+        if run.status.is_over() || run.status == RunStatus::Interrupted {
+            root.finish(status, run.updated_at.as_millis());
         }
     }
 
@@ -311,9 +320,8 @@ impl Fold {
     /// Adds the replies that are being written as model calls.
     fn add_open_replies(&mut self) {
         let is_active = !self.run.is_over();
-        let open = self
-            .replies
-            .drain()
+        let open = std::mem::take(&mut self.replies)
+            .into_iter()
             .filter(|(_, reply)| reply.is_open && reply.count > 0 && is_active);
         let open: Vec<_> = open.collect();
         for (id, reply) in open {

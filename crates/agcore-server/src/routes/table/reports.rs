@@ -4,7 +4,9 @@ use agcore_session::RunStatus;
 use serde_json::json;
 
 use crate::{
-    api::{AgentList, HistoryPage, ModelList, QuestionPage, QuotaList, RunPage, TimelineView, UsageReport},
+    api::{
+        AgentList, CostReportView, HistoryPage, ModelList, QuestionPage, QuotaList, RunPage, TimelineView, UsageReport,
+    },
     openapi::{Answer, Parameter},
     problem::ProblemCode as Code,
     routes::{
@@ -55,13 +57,35 @@ pub(super) fn routes() -> Vec<Endpoint> {
             .about("Returns the messages of a thread", messages)
             .with([thread().required(), before, limit()])
             .failing([Code::InvalidRequest, Code::NotFound]),
+    ]
+    .into_iter()
+    .chain(spending(thread()))
+    .collect()
+}
+
+/// Returns the routes of usage, costs and quotas, and those of the server.
+fn spending(thread: Parameter) -> Vec<Endpoint> {
+    vec![
         get("/api/v1/agent/usage", usage::usage)
             .about(
                 "Returns what sessions have used",
                 Answer::of::<UsageReport>("The usage"),
             )
-            .with([thread(), cursor(), limit()])
+            .with([thread, cursor(), limit()])
             .failing([Code::InvalidRequest, Code::NotFound]),
+        get("/api/v1/agent/costs", usage::costs)
+            .about(
+                "Returns what the user has spent, by day, model and agent",
+                Answer::of::<CostReportView>("The costs"),
+            )
+            .with([
+                text(
+                    "since",
+                    "The first day in UTC, such as `2026-11-01`; thirty days up to the last one by default",
+                ),
+                text("until", "The last day in UTC; today by default"),
+            ])
+            .failing([Code::InvalidRequest]),
         get("/api/v1/agent/quotas", usage::quotas).about(
             "Returns the quotas of the user and the tenant, and what is used of them",
             Answer::of::<QuotaList>("The quotas that apply"),

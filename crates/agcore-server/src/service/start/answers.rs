@@ -69,6 +69,7 @@ impl Service {
         let waiting = runs.iter().rev().find(|run| run.status == RunStatus::Interrupted);
         let before = waiting.or(runs.last()).and_then(RunInput::of).unwrap_or_default();
         let agent = agent.or(Some(before.agent).filter(|agent| !agent.is_empty()));
+        self.check_edits(agent.as_deref(), &input, &approvals)?;
         input.tools = results::tools(answers.tools, before.tools, &approvals);
         input.budget = RunBudget::continued(before.budget, answers.budget)?;
         self.check_budget(actor, input.budget.as_ref()).await?;

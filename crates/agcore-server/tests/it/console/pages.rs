@@ -266,3 +266,77 @@ async fn the_language_and_the_colours_are_kept() {
     assert!(page.contains("<html lang=\"en\" data-theme=\"dark\">"), "{page}");
     server.stop().await;
 }
+
+#[tokio::test]
+async fn a_message_is_edited_in_a_branch() {
+    let model = texts(["First.", "Second.", "Another."]);
+    let server = Running::start(builder(&model, &store()).with_console()).await;
+    for (run, text) in [("r1", "One"), ("r2", "Two")] {
+        server.run(&input("t", run, text)).await;
+    }
+    let browser = Browser::new(&server);
+    let page = browser.get("/console/chat/t").await.text;
+    let value = |name: &str| {
+        let (_, after) = page.rsplit_once(&format!("name=\"{name}\" value=\"")).unwrap();
+        after.split_once('"').unwrap().0.to_owned()
+    };
+    let (before, thread) = (value("before"), value("thread"));
+    let fields = |message: &'static str| {
+        [
+            ("before", before.as_str()),
+            ("thread", thread.as_str()),
+            ("run", "r3"),
+            ("message", message),
+        ]
+    };
+    let empty = browser
+        .submit("/console/chat/t", "/console/chat/t/branch", &fields(" "))
+        .await;
+    assert_eq!(empty.status, 400, "{}", empty.text);
+    // The same form twice is one branch with one run.
+    for _ in 0..2 {
+        let sent = browser
+            .submit("/console/chat/t", "/console/chat/t/branch", &fields("Three"))
+            .await;
+        assert_eq!(
+            sent.headers["location"],
+            format!("/console/chat/{thread}"),
+            "{}",
+            sent.text
+        );
+    }
+    server.follow(&thread, "r3", None).await;
+    let branch = browser.get(&format!("/console/chat/{thread}")).await.text;
+    for (part, is_shown) in [
+        (">One<", true),
+        (">Three<", true),
+        (">Two<", false),
+        ("Another.", true),
+        ("Second.", false),
+    ] {
+        assert_eq!(branch.contains(part), is_shown, "{part}: {branch}");
+    }
+    let old = browser.get("/console/chat/t").await.text;
+    assert!(old.contains(">Two<") && !old.contains(">Three<"), "{old}");
+    model.assert_done();
+
+    let unknown = [
+        ("before", "nothing"),
+        ("thread", "new"),
+        ("run", "r4"),
+        ("message", "x"),
+    ];
+    let refused = browser
+        .submit("/console/chat/t", "/console/chat/t/branch", &unknown)
+        .await;
+    assert_eq!(refused.status, 404);
+    let refused = browser
+        .submit("/console/chat/t", "/console/chat/nothing/branch", &fields("x"))
+        .await;
+    assert_eq!(refused.status, 404);
+    server
+        .get("/api/v1/agent/sessions/new")
+        .await
+        .assert_problem(404, "not_found");
+    server.stop().await;
+}

@@ -121,9 +121,13 @@ async fn behind_tls_cookies_are_secure() {
         .map(|cookie| cookie.to_str().unwrap())
         .collect();
     assert!(
-        cookies.len() == 2 && cookies.iter().all(|cookie| cookie.ends_with("; Secure")),
+        cookies.len() == 2
+            && cookies
+                .iter()
+                .all(|cookie| cookie.starts_with("__Host-") && cookie.ends_with("; Secure")),
         "{cookies:?}"
     );
+    assert_eq!(browser.get("/console/runs").await.status, 200);
     server.stop().await;
 }
 
@@ -315,7 +319,19 @@ async fn pages_of_others_are_those_of_what_does_not_exist() {
                 "/console/inbox/{t}/r1",
                 vec![("question", question.as_str()), ("decision", "allow")],
             ),
+            (
+                "/console/inbox/{t}/r1",
+                vec![
+                    ("question", question.as_str()),
+                    ("decision", "edit"),
+                    ("arguments", "{}"),
+                ],
+            ),
             ("/console/chat/{t}", vec![("run", "r2"), ("message", "Hello")]),
+            (
+                "/console/chat/{t}/branch",
+                vec![("before", "m"), ("thread", "mine"), ("run", "r2"), ("message", "Hello")],
+            ),
         ] {
             let foreign = browser
                 .submit("/console/runs", &action.replace("{t}", "secret"), &fields)
@@ -326,7 +342,18 @@ async fn pages_of_others_are_those_of_what_does_not_exist() {
             assert_eq!(foreign.status, 404, "{action}");
             assert_eq!(without_id(&foreign), without_id(&missing), "{action}");
         }
-        for page in ["/console/runs", "/console/inbox", "/console/chat"] {
+        // The report names only the question that the form itself has named.
+        let selected = |thread: &str| format!("{thread}/r1/{question}");
+        let mut reports = Vec::new();
+        for thread in ["secret", "absent"] {
+            let place = selected(thread);
+            let fields = [("selected", place.as_str()), ("decision", "allow")];
+            let report = browser.submit("/console/inbox", "/console/inbox/bulk", &fields).await;
+            assert!(report.text.contains("was not accepted"), "{}", report.text);
+            reports.push(without_id(&report));
+        }
+        assert_eq!(reports[0], reports[1]);
+        for page in ["/console/runs", "/console/inbox", "/console/chat", "/console/cost"] {
             let page = browser.get(page).await.text;
             assert!(!page.contains("secret"), "{page}");
         }
