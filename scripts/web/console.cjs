@@ -15,6 +15,7 @@ const { createRequire } = require("node:module");
 
 const [folder, program, server, shots] = process.argv.slice(2);
 const { chromium: browsers } = createRequire(path.join(path.resolve(folder), "package.json"))("playwright-core");
+const axe = fs.readFileSync(path.join(folder, "node_modules", "axe-core", "axe.min.js"), "utf8");
 const problems = [];
 let count = 0;
 
@@ -65,6 +66,18 @@ async function fits(page) {
   assert.equal(wide, 0, `the page is ${wide} px too wide at ${page.url()}`);
 }
 
+// Checks that the page has no serious fault that keeps people from using it.
+async function check(page) {
+  // Not as a script of the page, which its policy would refuse.
+  const session = await page.context().newCDPSession(page);
+  await session.send("Runtime.evaluate", { expression: axe, allowUnsafeEvalBlockedByCSP: true });
+  await session.detach();
+  const { violations } = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ["violations"] }));
+  const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
+  const found = serious.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html.slice(0, 200)).join(" | ")}`);
+  assert.deepEqual(found, [], `at ${page.url()}`);
+}
+
 const title = (page) => page.title();
 const api = async (route) => (await fetch(`${server}/api/v1/agent${route}`)).json();
 
@@ -82,6 +95,7 @@ async function emptyPages(page) {
     await page.goto(`${url}/console/${name}`);
     await page.getByText(text).first().waitFor();
     await shoot(page, `empty-${name}`);
+    await check(page);
   }
 }
 
@@ -106,6 +120,77 @@ async function approval(page) {
   await hears(page, "The note is saved.");
   await page.getByLabel("Message").waitFor();
   assert.doesNotMatch(await title(page), /^\(1\) /);
+}
+
+// Arguments are edited: what does not fit the schema is refused beside the field, and what fits is what runs.
+async function editing(page) {
+  await say(page, "Please note: edit me.");
+  const question = page.locator(".question");
+  await question.waitFor();
+  await question.getByText("Edit the arguments").click();
+  const field = question.getByLabel("Arguments as JSON");
+  await field.fill('{"text": 5}');
+  await question.getByRole("button", { name: "Allow with these arguments" }).click();
+  await page.locator("textarea[aria-invalid=true]").waitFor();
+  assert.match(await page.locator(".question .notice.error").textContent(), /\$\.text/);
+  assert.equal(await page.getByLabel("Arguments as JSON").inputValue(), '{"text": 5}');
+  await shoot(page, "chat-edited-refused");
+  await check(page);
+  await page.getByLabel("Arguments as JSON").fill('{"text": "Edited by a person."}');
+  await page.getByRole("button", { name: "Allow with these arguments" }).click();
+  await hears(page, "The note is saved.");
+  const { runs: known } = await api("/runs");
+  const { spans } = await api(`/runs/${known[0].threadId}/${known[0].runId}/timeline`);
+  assert.ok(spans.some((span) => span.kind === "tool"), JSON.stringify(spans));
+  await page.getByLabel("Message").waitFor();
+}
+
+// Several questions are selected by keyboard and denied together, and a second tab that is late learns who was faster.
+async function bulk(page, browser) {
+  const tabs = [];
+  for (let thread = 0; thread < 3; thread += 1) {
+    await page.goto(`${url}/console/chat`);
+    await say(page, "Please note: one of several.");
+    await page.locator(".question").waitFor();
+  }
+  for (let tab = 0; tab < 2; tab += 1) {
+    tabs.push(await open(browser));
+    await tabs[tab].goto(`${url}/console/inbox`);
+    await tabs[tab].locator(".question").nth(2).waitFor();
+  }
+  const [first, second] = tabs;
+  for (const _ of [1, 2]) {
+    await first.keyboard.press("j");
+    await first.keyboard.press("x");
+  }
+  assert.equal(await first.locator("[name=selected]:checked").count(), 2);
+  await shoot(first, "inbox-selected");
+  await check(first);
+  await second.getByLabel("All on this page").check();
+  await first.getByRole("button", { name: "Deny selected" }).click();
+  await first.getByRole("heading", { name: "Outcome" }).waitFor();
+  assert.equal(await first.locator(".notice li").count(), 2);
+  await shoot(first, "inbox-outcome");
+  await check(first);
+  for (const tab of tabs) await tab.context().close();
+  await page.goto(`${url}/console/inbox`);
+  await page.locator("[name=selected]").first().check();
+  await page.getByRole("button", { name: "Allow selected" }).click();
+  await page.getByText("allowed").first().waitFor();
+}
+
+async function cost(page) {
+  await page.goto(`${url}/console/cost`);
+  await page.getByRole("heading", { name: "By model" }).waitFor();
+  const report = await api("/costs");
+  assert.equal(await page.locator("tbody").first().locator("tr").count(), report.models.length);
+  await shoot(page, "cost");
+  await fits(page);
+  await check(page);
+  await page.getByLabel("From").fill("2020-01-01");
+  await page.getByLabel("to", { exact: true }).fill("2020-01-31");
+  await page.getByRole("button", { name: "Filter" }).click();
+  await page.getByText("No model calls in this time").waitFor();
 }
 
 // A question appears in an inbox that is open, and is denied there by keyboard. The second tab learns that it was answered.
@@ -196,7 +281,7 @@ async function views(page, browser) {
   await shoot(page, "menu");
   await page.getByRole("button", { name: "中文" }).click();
   await page.getByRole("heading", { name: "运行" }).waitFor();
-  for (const name of ["runs", "inbox", "chat"]) {
+  for (const name of ["runs", "inbox", "chat", "cost"]) {
     await page.goto(`${url}/console/${name}`);
     await shoot(page, `chinese-${name}`);
   }
@@ -207,14 +292,16 @@ async function views(page, browser) {
   const thread = (await api("/sessions")).sessions[0].threadId;
   const { runs: known } = await api("/runs");
   const run = `runs/${known[1].threadId}/${known[1].runId}?row=1`;
-  for (const [label, name] of [["runs", "runs"], ["run", run], ["chat", `chat/${thread}`], ["inbox", "inbox"]]) {
+  for (const [label, name] of [["runs", "runs"], ["run", run], ["chat", `chat/${thread}`], ["inbox", "inbox"], ["cost", "cost"]]) {
     await page.goto(`${url}/console/${name}`);
     await shoot(page, `dark-${label}`);
+    await check(page);
   }
   const phone = await open(browser, { viewport: { width: 390, height: 844 } });
-  for (const [label, name] of [["runs", "runs"], ["run", run], ["chat", `chat/${thread}`], ["new", "chat"], ["inbox", "inbox"]]) {
+  for (const [label, name] of [["runs", "runs"], ["run", run], ["chat", `chat/${thread}`], ["new", "chat"], ["inbox", "inbox"], ["cost", "cost"]]) {
     await phone.goto(`${url}/console/${name}`);
     await fits(phone);
+    await check(phone);
     await shoot(phone, `phone-${label}`);
   }
 }
@@ -256,7 +343,11 @@ async function main() {
     await emptyPages(page);
     await firstChat(page);
     await approval(page);
+    await editing(page);
     await inbox(page, browser);
+    await bulk(page, browser);
+    await cost(page);
+    await page.goto(`${url}/console/chat/${(await api("/sessions")).sessions.at(-1).threadId}`);
     await stop(page);
     await reconnect(page);
     await runs(page);

@@ -15,8 +15,8 @@ use crate::report::Report;
 use crate::report::check::Check;
 use crate::workspace::Workspace;
 
-/// The package that controls Chromium. Update it deliberately.
-const DRIVER: &str = "playwright-core@1.65.1";
+/// The packages that control Chromium, and that look for what keeps people from using a page. Update them deliberately.
+const DRIVER: [(&str, &str); 2] = [("playwright-core", "1.65.1"), ("axe-core", "4.14.1")];
 
 /// The names under which Chromium is installed.
 const BROWSERS: &[&str] = &["chromium", "chromium-browser", "google-chrome"];
@@ -90,8 +90,10 @@ impl Folders {
     /// Copies the pages, and installs the packages that they and the driver need.
     fn install(&self) -> anyhow::Result<()> {
         let driver = self.target.join("driver");
-        if !driver.join("node_modules/playwright-core").exists() {
-            install(&driver, &[DRIVER])?;
+        let is_missing = |(name, _): &(&str, &str)| !driver.join("node_modules").join(name).exists();
+        if DRIVER.iter().any(is_missing) {
+            let packages = DRIVER.map(|(name, version)| format!("{name}@{version}"));
+            install(&driver, &packages.each_ref().map(String::as_str))?;
         }
         for Page { folder, .. } in PAGES {
             let (from, to) = (self.sources.join(folder), self.target.join(folder));
@@ -198,7 +200,7 @@ mod tests {
 
     #[test]
     fn pins_the_version_of_every_package() {
-        assert!(DRIVER.rsplit_once('@').is_some_and(|(_, version)| is_exact(version)));
+        assert!(DRIVER.iter().all(|(_, version)| is_exact(version)));
         for package in [
             include_str!("../../../examples/web/copilotkit/package.json"),
             include_str!("../../../examples/web/use-chat/package.json"),
