@@ -1,5 +1,6 @@
 //! [`Content`]: the content of a message.
 
+pub(crate) mod citation;
 pub(crate) mod marks;
 pub(crate) mod part;
 

@@ -58,6 +58,7 @@ pub use {
     clock::Clock,
     content::{
         Content,
+        citation::{Citation, SourcePosition, TextSpan},
         marks::{CacheMark, EXTENSION_MEMBER, Marks, Origin},
         part::{AudioPart, ContentPart, FilePart, FileRef, ImagePart, ImageUrl, InputAudio, RefusalPart, TextPart},
     },

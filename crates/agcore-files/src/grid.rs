@@ -10,6 +10,8 @@ use crate::{problem::FileProblem, table::Table, work::Work};
 #[derive(Debug, Default)]
 pub(crate) struct Grid {
     rows: Vec<Vec<Value>>,
+    /// The number of each row in the file, if all are known.
+    numbers: Vec<u32>,
     width: usize,
 }
 
@@ -23,6 +25,14 @@ impl Grid {
         self.width += wider;
         work.count_cells(self.width)?;
         self.rows.push(row);
+        Ok(())
+    }
+
+    /// Adds a row with its number in the file.
+    #[cfg(any(feature = "csv", feature = "xlsx"))]
+    pub(crate) fn push_numbered(&mut self, work: &Work<'_>, row: Vec<Value>, number: u32) -> Result<(), FileProblem> {
+        self.push(work, row)?;
+        self.numbers.push(number);
         Ok(())
     }
 
@@ -55,7 +65,9 @@ impl Grid {
         }
         if self.rows.len() == 1 && !is_names(&self.rows[0], self.width) {
             let columns = distinct(vec![String::new(); self.width]);
-            return Some(Table::new(name, columns, self.rows));
+            let mut table = Table::new(name, columns, self.rows);
+            table.row_numbers = self.numbers;
+            return Some(table);
         }
         let header = header.clamp(1, self.rows.len().saturating_sub(1).max(1));
         let rows = self.rows.split_off(header.min(self.rows.len()));
@@ -70,7 +82,11 @@ impl Grid {
             parts.join(" ")
         });
         let names = distinct(names.collect());
-        Some(Table::new(name, names, rows))
+        let mut table = Table::new(name, names, rows);
+        if self.numbers.len() == self.rows.len() + table.rows.len() {
+            table.row_numbers = self.numbers.split_off(self.rows.len());
+        }
+        Some(table)
     }
 }
 
@@ -130,7 +146,8 @@ mod tests {
     fn check_table(rows: &[&[Value]], header: usize, columns: &[&str], below: usize) {
         let width = rows.iter().map(|row| row.len()).max().unwrap_or_default();
         let rows = rows.iter().map(|row| row.to_vec()).collect();
-        let table = Grid { rows, width }.into_table_below("a", header).unwrap();
+        let numbers = Vec::new();
+        let table = Grid { rows, numbers, width }.into_table_below("a", header).unwrap();
         assert_eq!(
             (table.columns.as_slice(), table.rows.len()),
             (&columns.iter().map(|&c| c.to_owned()).collect::<Vec<_>>()[..], below)

@@ -31,6 +31,7 @@
 //! | find out the kind of a file | [`FileKind::detect`] |
 //! | decode a text in any encoding | `decode_text` |
 //! | keep files | [`FileStorage`], `LocalStorage`, `ObjectStorage` |
+//! | list and read all files of a folder | `FolderReader` (feature `local`) |
 //!
 //! # Hostile files
 //!
@@ -73,7 +74,7 @@
 //! | `xlsx` | Sheets of Excel workbooks (XLSX) as tables. |
 //! | `pdf` | The text of PDF files, page by page. |
 //! | `docx` | Word documents (DOCX): passages below headings, and tables. |
-//! | `local` | `LocalStorage`: files in a folder; needs a runtime of tokio. |
+//! | `local` | `LocalStorage`: files in a folder, for which it needs a runtime of tokio; `FolderReader`: all files of a folder. |
 //! | `objects` | `ObjectStorage`: files in a bucket of Amazon S3, Google Cloud Storage, Aliyun OSS or Tencent COS. |
 //!
 //! <!-- /features -->
@@ -111,12 +112,16 @@ mod decode;
 #[cfg_attr(not(feature = "docx"), allow(dead_code, reason = "workbooks are only measured"))]
 mod archive;
 mod parse;
+#[cfg(feature = "local")]
+mod folder;
 mod preprocessor;
 mod standard;
 
 #[cfg(feature = "_text")]
 pub use decode::decode_text;
 pub use document::{Document, Passage, Position};
+#[cfg(feature = "local")]
+pub use folder::{FolderFiles, FolderLimits, FolderReader, LeftOut};
 pub use kind::FileKind;
 pub use limits::Limits;
 pub use origin::{FileMapping, OriginFile, StorageProvider};

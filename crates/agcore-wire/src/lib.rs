@@ -47,6 +47,7 @@
 
 mod error;
 mod delta;
+mod citation;
 mod fold;
 mod wire;
 pub mod adapt;
@@ -79,6 +80,7 @@ pub mod wire_case;
 
 #[cfg(feature = "_shapes")]
 pub use decode::shape::ResponseShape;
+pub use citation::citations;
 pub use delta::{CallFragment, Place, ReplyDelta, ReplyStart, SealedBlock, deltas_from_response};
 pub use error::{LlmError, LlmErrorKind, TimeoutStage, Unsupported};
 pub use failure::response_metadata;

@@ -28,7 +28,8 @@ fn parse(work: &Work<'_>, text: &str, dialect: Dialect) -> Result<Preprocessed, 
         .flexible(true)
         .from_reader(rows);
     let mut record = csv::StringRecord::new();
-    let mut first = Vec::new();
+    let mut lines = Lines::new(text, dialect.start);
+    let mut first = First::default();
     let mut grid = Grid::default();
     let mut is_after_blank = false;
     let mut headings = None;
@@ -37,9 +38,9 @@ fn parse(work: &Work<'_>, text: &str, dialect: Dialect) -> Result<Preprocessed, 
         .map_err(|error| work.broken("its rows cannot be separated").with_source(error))?
     {
         work.check_row(record.len())?;
-        is_after_blank |= record
-            .position()
-            .is_some_and(|position| has_blank_line(rows, position.byte()));
+        let start = record.position().map_or(0, |position| position.byte());
+        is_after_blank |= record.position().is_some() && has_blank_line(rows, start);
+        let line = lines.of_row(start);
         // A line of spaces is blank.
         if record.len() == 1 && record[0].trim().is_empty() {
             is_after_blank = true;
@@ -47,14 +48,15 @@ fn parse(work: &Work<'_>, text: &str, dialect: Dialect) -> Result<Preprocessed, 
         }
         let cells: Vec<Value> = record.iter().map(cell).collect();
         if headings.is_some() {
-            grid.push(work, cells)?;
+            grid.push_numbered(work, cells, line)?;
             continue;
         }
-        first.push(Row {
+        first.lines.push(line);
+        first.rows.push(Row {
             is_after_blank: std::mem::take(&mut is_after_blank),
             cells,
         });
-        if first.len() == MAX_ROWS {
+        if first.rows.len() == MAX_ROWS {
             headings = Some(begin(work, &mut first, &mut grid)?);
         }
     }
@@ -86,14 +88,60 @@ fn cell(text: &str) -> Value {
     }
 }
 
+/// The first rows of a file, with their lines.
+#[derive(Default)]
+struct First {
+    rows: Vec<Row>,
+    lines: Vec<u32>,
+}
+
+/// Counts the lines before rows.
+struct Lines<'t> {
+    text: &'t [u8],
+    /// The place of the first row.
+    start: usize,
+    /// The bytes that were counted, and the line breaks in them.
+    counted: (usize, u32),
+}
+
+impl<'t> Lines<'t> {
+    fn new(text: &'t str, start: usize) -> Self {
+        Self {
+            text: text.as_bytes(),
+            start,
+            counted: (0, 0),
+        }
+    }
+
+    /// Returns the line of a row, from 1. The place of a row, after the first one, is the end of the row before it.
+    fn of_row(&mut self, at: u64) -> u32 {
+        let at = self.start.saturating_add(usize::try_from(at).unwrap_or(usize::MAX));
+        let blank = self.text.get(at..).unwrap_or_default().iter();
+        let blank = blank.take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
+        let end = at.saturating_add(blank).min(self.text.len());
+        let (counted, mut breaks) = self.counted;
+        for place in counted..end {
+            // A carriage return counts if no line feed follows it.
+            let is_break = match self.text[place] {
+                b'\n' => true,
+                b'\r' => self.text.get(place + 1) != Some(&b'\n'),
+                _ => false,
+            };
+            breaks = breaks.saturating_add(u32::from(is_break));
+        }
+        self.counted = (end.max(counted), breaks);
+        breaks.saturating_add(1)
+    }
+}
+
 /// Moves the first rows to the table, and returns those that are above its header as texts.
-fn begin(work: &Work<'_>, first: &mut Vec<Row>, grid: &mut Grid) -> Result<Vec<String>, FileProblem> {
-    let rows = std::mem::take(first);
+fn begin(work: &Work<'_>, first: &mut First, grid: &mut Grid) -> Result<Vec<String>, FileProblem> {
+    let First { rows, lines } = std::mem::take(first);
     let above = preamble(&rows);
     let mut headings = Vec::new();
-    for (number, row) in rows.into_iter().enumerate() {
+    for (number, (row, line)) in rows.into_iter().zip(lines).enumerate() {
         if number >= above {
-            grid.push(work, row.cells)?;
+            grid.push_numbered(work, row.cells, line)?;
             continue;
         }
         headings.extend(row.into_heading());

@@ -12,6 +12,7 @@
 
 mod docx;
 mod encodings;
+mod folder;
 mod hostile;
 mod html;
 mod json;

@@ -61,18 +61,19 @@ impl<'w> Sheet<'w> {
         let line = self.rows.keys().next().map(|row| row.saturating_add(1));
         let width = (last - first) as usize + 1;
         let mut grid = Grid::default();
-        for cells in self.rows.into_values() {
+        for (number, cells) in self.rows {
             // Before the row is made, because a single cell in the last column makes it wide.
             self.work.count_cells(width)?;
             let mut row = vec![Value::Null; width];
             for (column, value) in cells {
                 row[(column - first) as usize] = value;
             }
-            grid.push(self.work, row)?;
+            grid.push_numbered(self.work, row, number.saturating_add(1))?;
         }
         Ok(grid.into_table_below(self.work.name, header).map(|mut table| {
             table.sheet = Some(name.to_owned());
             table.line = line;
+            table.columns_before = first;
             table.headings = headings;
             table
         }))
