@@ -1,6 +1,7 @@
 //! Knowledge: pages of a wiki, with summaries, tags and references to each other.
 //!
-//! A [`KnowledgeStore`] keeps the pages; [`markdown`] turns them into a folder of files that people can read and edit, and back.
+//! A [`KnowledgeStore`] keeps the pages; [`markdown`] turns them into a folder of files that people can read and edit, and back. A
+//! [`SourceStore`] also keeps from which files pages were made.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -20,11 +21,13 @@
 //! # }).unwrap();
 //! ```
 
+mod source;
 mod page;
 mod filter;
 mod changes;
 mod recall;
 mod store;
+mod source_store;
 #[cfg(feature = "in-memory")]
 mod in_memory;
 pub mod markdown;
@@ -38,6 +41,8 @@ pub use self::{
         KnowledgePage, MAX_PAGE_BYTES, MAX_REFERENCES, MAX_TAG_BYTES, MAX_TAGS, PageSummary, TagCount, normalized_tag,
     },
     recall::RecallStatistics,
+    source::{KnowledgeSource, PageSource, SourceChanges, SourceUpdate},
+    source_store::SourceStore,
     store::KnowledgeStore,
 };
 

@@ -43,7 +43,7 @@ pub use self::{
     fusion::{Channel, ChannelScore, Fusion, ScoreBreakdown},
     knowledge_index::KnowledgeIndex,
     overlap::overlap,
-    passages::{PagePart, matching_parts, page_part},
+    passages::{PagePart, best_citation, matching_parts, page_part},
     retrieval::{ChannelFailure, Retrieval, RetrievalSettings, RetrievedPage, Scorer},
     retriever::MemoryRetriever,
     text_index::{IndexChanges, IndexHit, MAX_QUERY_BYTES, TextDocument, TextIndex, check_query},

@@ -18,6 +18,7 @@ pub(crate) mod webhooks;
 pub(crate) use self::{
     conditions::{Conditions, Value},
     erasure::{TYPES_WITH_DATA, erased_metadata},
+    knowledge::{data_of, place_of},
     sessions::{OPEN_RUNS, bill_order},
 };
 

@@ -1,6 +1,6 @@
 //! Conformance suites for stores: what every [`MemoryStore`], [`Journal`], [`SessionStore`], [`CheckpointStore`],
-//! [`RunLeases`], [`QuotaStore`], [`ScheduleStore`], [`WebhookStore`], [`KnowledgeStore`], [`KnowledgeGraph`], [`TextIndex`],
-//! [`VectorIndex`] and [`UserDataStore`] must do, checked on yours.
+//! [`RunLeases`], [`QuotaStore`], [`ScheduleStore`], [`WebhookStore`], [`KnowledgeStore`], [`SourceStore`], [`KnowledgeGraph`],
+//! [`TextIndex`], [`VectorIndex`] and [`UserDataStore`] must do, checked on yours.
 //!
 //! Implement [`StoreSubject`] and the trait of each contract that your store implements, then let a macro make one test of each
 //! behavior:
@@ -16,6 +16,7 @@
 //! | [`ScheduleStore`] | [`ScheduleStoreSubject`] | [`schedule_store_tests!`](crate::schedule_store_tests) |
 //! | [`WebhookStore`] | [`WebhookStoreSubject`] | [`webhook_store_tests!`](crate::webhook_store_tests) |
 //! | [`KnowledgeStore`] | [`KnowledgeStoreSubject`] | [`knowledge_store_tests!`](crate::knowledge_store_tests) |
+//! | [`SourceStore`] | [`SourceStoreSubject`] | [`source_store_tests!`](crate::source_store_tests) |
 //! | [`KnowledgeGraph`] | [`KnowledgeGraphSubject`] | [`knowledge_graph_tests!`](crate::knowledge_graph_tests) |
 //! | [`TextIndex`] | [`TextIndexSubject`] | [`text_index_tests!`](crate::text_index_tests) |
 //! | [`VectorIndex`] | [`VectorIndexSubject`] | [`vector_index_tests!`](crate::vector_index_tests) |
@@ -78,6 +79,7 @@ pub mod memory_store_faults;
 pub mod quotas;
 pub mod schedules;
 pub mod sessions;
+pub mod sources;
 pub mod text_index;
 pub mod user_data;
 pub mod vector_index;
@@ -85,8 +87,8 @@ pub mod webhooks;
 
 pub use behavior::{
     CHECKPOINT, JOURNAL, JOURNAL_FAULTS, KNOWLEDGE_GRAPH, KNOWLEDGE_STORE, MEMORY_STORE, MEMORY_STORE_FAULTS,
-    QUOTA_STORE, RUN_LEASES, SCHEDULE_STORE, SESSION_STORE, StoreBehavior, TEXT_INDEX, USER_DATA, VECTOR_INDEX,
-    WEBHOOK_STORE,
+    QUOTA_STORE, RUN_LEASES, SCHEDULE_STORE, SESSION_STORE, SOURCE_STORE, StoreBehavior, TEXT_INDEX, USER_DATA,
+    VECTOR_INDEX, WEBHOOK_STORE,
 };
 
 use std::{sync::Arc, time::Duration};
@@ -94,7 +96,7 @@ use std::{sync::Arc, time::Duration};
 use agcore_memory::{
     EvictionConfig, MemoryStore,
     graph::KnowledgeGraph,
-    knowledge::KnowledgeStore,
+    knowledge::{KnowledgeStore, SourceStore},
     search::{TextIndex, VectorIndex},
 };
 use agcore_schedule::ScheduleStore;
@@ -204,6 +206,13 @@ pub trait WebhookStoreSubject: StoreSubject {
 pub trait KnowledgeStoreSubject: StoreSubject {
     /// Opens an empty store.
     async fn knowledge_store(&self, clock: Arc<dyn Clock>) -> Arc<dyn KnowledgeStore>;
+}
+
+/// Opens the stores of sources to check.
+#[async_trait]
+pub trait SourceStoreSubject: StoreSubject {
+    /// Opens an empty store.
+    async fn source_store(&self, clock: Arc<dyn Clock>) -> Arc<dyn SourceStore>;
 }
 
 /// Opens the knowledge graphs to check.

@@ -1,5 +1,7 @@
 //! [`InMemoryKnowledgeStore`]: a store that keeps its pages in the memory of the process.
 
+mod sources;
+
 use std::{
     collections::{BTreeMap, BTreeSet},
     ops::Bound,
@@ -14,6 +16,8 @@ use super::{
     filter::PageFilter,
     page::{KnowledgePage, PageSummary, TagCount},
     recall::RecallStatistics,
+    source::{KnowledgeSource, SourceChanges, SourceUpdate},
+    source_store::SourceStore,
     store::KnowledgeStore,
 };
 use crate::{
@@ -41,6 +45,7 @@ struct Wiki {
     last_change: u64,
     /// The pages that refer to a page.
     backlinks: BTreeMap<String, BTreeSet<String>>,
+    sources: BTreeMap<String, KnowledgeSource>,
 }
 
 #[derive(Debug)]
@@ -260,6 +265,7 @@ impl Wiki {
             generation: now.as_millis().unsigned_abs(),
             last_change: 0,
             backlinks: BTreeMap::new(),
+            sources: BTreeMap::new(),
         }
     }
 
@@ -320,6 +326,7 @@ impl Wiki {
         for change in std::mem::take(&mut self.deleted).into_values() {
             self.log.remove(&change);
         }
+        self.sources.retain(|_, source| source.owner.user != owner.user);
         self.generation += 1;
         ids.len() as u64
     }

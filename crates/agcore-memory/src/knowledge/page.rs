@@ -1,8 +1,9 @@
 //! [`KnowledgePage`]: a page of a wiki.
 
-use agcore_chat::{Actor, Text, Timestamp, id};
+use agcore_chat::{Actor, Citation, Text, Timestamp, id};
 use serde::{Deserialize, Serialize};
 
+use super::source::PageSource;
 use crate::error::{MemoryError, MemoryErrorKind};
 
 /// The maximum size of a page: the bytes of its title, summary and content together.
@@ -48,6 +49,9 @@ pub struct KnowledgePage {
     /// The ids of other pages, each only once. These pages need not exist.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub references: Vec<String>,
+    /// The file from which the page was made, and its place in it. `None` if it was written as a page.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<PageSource>,
     /// The tenant and user to whom the page belongs.
     #[serde(default)]
     pub owner: Actor,
@@ -74,6 +78,7 @@ impl KnowledgePage {
             content: content.into(),
             tags: Vec::new(),
             references: Vec::new(),
+            source: None,
             owner: Actor::local(),
             created_at: Timestamp::default(),
             updated_at: Timestamp::default(),
@@ -108,11 +113,27 @@ impl KnowledgePage {
         self
     }
 
+    /// Sets the file from which the page was made, and its place in it.
+    #[must_use]
+    pub fn with_source(mut self, source: PageSource) -> Self {
+        self.source = Some(source);
+        self
+    }
+
     /// Sets the owner.
     #[must_use]
     pub fn with_owner(mut self, owner: Actor) -> Self {
         self.owner = owner;
         self
+    }
+
+    /// Returns the citation of the page: its place in its source, or the page itself if it has none.
+    pub fn citation(&self) -> Citation {
+        let citation = match &self.source {
+            Some(source) => Citation::new(source.id.as_str()).with_position(source.position.clone()),
+            None => Citation::new(self.id.as_str()),
+        };
+        citation.with_title(self.title.as_str())
     }
 
     /// Returns the tenant, which together with the id identifies the page.
@@ -152,6 +173,9 @@ impl KnowledgePage {
     pub fn check(&self) -> Result<(), MemoryError> {
         id::check(&self.id)?;
         self.owner.check()?;
+        if let Some(source) = &self.source {
+            id::check_named("the id of the source", &source.id)?;
+        }
         let shown = shown(&self.id);
         let bytes = self.title.len() + self.summary.len() + self.content.len();
         if bytes > MAX_PAGE_BYTES {

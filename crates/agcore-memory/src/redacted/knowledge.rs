@@ -9,8 +9,8 @@ use async_trait::async_trait;
 use crate::{
     error::MemoryError,
     knowledge::{
-        Changes, KnowledgePage, KnowledgeStore, PageFilter, PageSummary, Position, RecallStatistics, TagCount,
-        normalized_tag,
+        Changes, KnowledgePage, KnowledgeSource, KnowledgeStore, PageFilter, PageSummary, Position, RecallStatistics,
+        SourceChanges, SourceStore, TagCount, normalized_tag,
     },
 };
 
@@ -87,6 +87,41 @@ impl<S: KnowledgeStore> KnowledgeStore for Redacted<S> {
     }
 }
 
+#[async_trait]
+impl<S: SourceStore> SourceStore for Redacted<S> {
+    async fn put_source(
+        &self,
+        mut source: KnowledgeSource,
+        pages: Vec<KnowledgePage>,
+    ) -> Result<SourceChanges, MemoryError> {
+        let redactor = self.redactor();
+        let texts = [&mut source.title, &mut source.problem].into_iter().flatten();
+        for text in texts.chain(&mut source.warnings) {
+            redact_text(redactor, text);
+        }
+        let pages: Result<_, _> = pages.into_iter().map(|page| redacted_page(redactor, page)).collect();
+        self.inner().put_source(source, pages?).await
+    }
+
+    async fn source(&self, tenant: &str, id: &str) -> Result<Option<KnowledgeSource>, MemoryError> {
+        self.inner().source(tenant, id).await
+    }
+
+    async fn sources(
+        &self,
+        tenant: &str,
+        prefix: &str,
+        after: Option<&str>,
+        limit: u64,
+    ) -> Result<Vec<KnowledgeSource>, MemoryError> {
+        self.inner().sources(tenant, prefix, after, limit).await
+    }
+
+    async fn delete_source(&self, tenant: &str, id: &str) -> Result<Option<u64>, MemoryError> {
+        self.inner().delete_source(tenant, id).await
+    }
+}
+
 /// Removes secrets from the texts and tags of a page.
 ///
 /// # Errors
@@ -95,6 +130,9 @@ fn redacted_page(redactor: &dyn Redactor, mut page: KnowledgePage) -> Result<Kno
     page.check()?;
     for text in [&mut page.title, &mut page.summary, &mut page.content] {
         redact_text(redactor, text);
+    }
+    for heading in page.source.iter_mut().flat_map(|source| &mut source.position.headings) {
+        redact_text(redactor, heading);
     }
     let tags = std::mem::take(&mut page.tags);
     for mut tag in tags {

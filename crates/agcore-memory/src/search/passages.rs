@@ -2,7 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use agcore_chat::Citation;
+
 use super::KeywordExtractor;
+use crate::knowledge::KnowledgePage;
 
 /// The number of characters after which a passage ends at the next opportunity.
 const PASSAGE_CHARS: usize = 800;
@@ -22,6 +25,67 @@ pub struct PagePart {
     pub headings: Vec<String>,
     /// The part.
     pub text: String,
+}
+
+impl PagePart {
+    /// Returns the citation of this part of a page: the lines and headings of the part, if the page is a part of a text whose
+    /// lines are known, otherwise the place of the page.
+    pub fn citation(&self, page: &KnowledgePage) -> Citation {
+        let mut citation = page.citation();
+        let position = &mut citation.position;
+        let Some(first) = position.line.filter(|first| has_lines_of_source(page, *first)) else {
+            return citation;
+        };
+        let before = page
+            .content
+            .chars()
+            .take(self.start)
+            .filter(|char| *char == '\n')
+            .count();
+        // A part may begin with the line break of the part before.
+        let blank = self.text.len() - self.text.trim_start_matches(['\r', '\n']).len();
+        let before = before + self.text[..blank].matches('\n').count();
+        let own = self.text.trim().matches('\n').count();
+        let line = |breaks: usize| first.saturating_add(u32::try_from(breaks).unwrap_or(u32::MAX));
+        *position = std::mem::take(position).with_lines(line(before), line(before + own));
+        if !self.headings.is_empty() {
+            position.headings.clone_from(&self.headings);
+        }
+        position.characters = None;
+        citation
+    }
+}
+
+/// Returns whether the lines of a page are those of its file, which those of a table are not.
+fn has_lines_of_source(page: &KnowledgePage, first: u32) -> bool {
+    let last = page.citation().position.last_line.unwrap_or(first);
+    let breaks = page.content.trim_end().matches('\n').count();
+    usize::try_from(last - first).is_ok_and(|between| between == breaks)
+}
+
+/// Returns the citation of the part of a page that matches a query best: the lines below a heading of a note, or the place of the
+/// page.
+///
+/// ```
+/// use agcore_chat::SourcePosition;
+/// use agcore_memory::{
+///     knowledge::{KnowledgePage, PageSource},
+///     search::{Keywords, best_citation},
+/// };
+///
+/// let place = PageSource::new("garden.md", SourcePosition::new().with_lines(1, 7));
+/// let text = "# Water\n\nIn the morning.\n\n# Soil\n\nLoose and dark.\n";
+/// let page = KnowledgePage::new("garden", "Garden", text).with_source(place);
+/// let citation = best_citation(&Keywords::new(), &page, "When is the morning?");
+/// assert_eq!(citation.to_string(), "garden.md, lines 1 to 3, \"Water\"");
+/// ```
+pub fn best_citation(keywords: &dyn KeywordExtractor, page: &KnowledgePage, query: &str) -> Citation {
+    if page.source.is_none() {
+        return page.citation();
+    }
+    // The shortest length has only the best part.
+    let best = matching_parts(keywords, &page.content, query, 1);
+    best.first().map_or_else(|| page.citation(), |part| part.citation(page))
 }
 
 /// A passage of a text, in bytes and characters.

@@ -18,12 +18,12 @@ use std::sync::Arc;
 use agcore_memory::{
     Clock, EvictionConfig, InMemoryStore, MemoryStore,
     graph::{InMemoryGraph, KnowledgeGraph},
-    knowledge::{InMemoryKnowledgeStore, KnowledgeStore},
+    knowledge::{InMemoryKnowledgeStore, KnowledgeStore, SourceStore},
     search::{InMemoryTextIndex, InMemoryVectorIndex, TextIndex, VectorIndex},
 };
 use agcore_testkit::stores::{
-    KnowledgeGraphSubject, KnowledgeStoreSubject, MemoryStoreSubject, StoreSubject, TextIndexSubject,
-    VectorIndexSubject,
+    KnowledgeGraphSubject, KnowledgeStoreSubject, MemoryStoreSubject, SourceStoreSubject, StoreSubject,
+    TextIndexSubject, VectorIndexSubject,
 };
 use async_trait::async_trait;
 
@@ -41,6 +41,13 @@ impl MemoryStoreSubject for InMemory {
 #[async_trait]
 impl KnowledgeStoreSubject for InMemory {
     async fn knowledge_store(&self, clock: Arc<dyn Clock>) -> Arc<dyn KnowledgeStore> {
+        Arc::new(InMemoryKnowledgeStore::new(clock))
+    }
+}
+
+#[async_trait]
+impl SourceStoreSubject for InMemory {
+    async fn source_store(&self, clock: Arc<dyn Clock>) -> Arc<dyn SourceStore> {
         Arc::new(InMemoryKnowledgeStore::new(clock))
     }
 }
@@ -72,6 +79,10 @@ mod memory_store {
 
 mod knowledge_store {
     agcore_testkit::knowledge_store_tests!(super::InMemory);
+}
+
+mod source_store {
+    agcore_testkit::source_store_tests!(super::InMemory);
 }
 
 mod knowledge_graph {

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use agcore_chat::redact::KeyRedactor;
 use agcore_memory::{
     Clock, EvictionConfig, InMemoryStore, MemoryFilter, MemoryItem, MemoryStore, Redacted,
-    knowledge::{InMemoryKnowledgeStore, KnowledgePage, KnowledgeStore, PageFilter},
+    knowledge::{InMemoryKnowledgeStore, KnowledgePage, KnowledgeStore, PageFilter, SourceStore},
 };
 use agcore_testkit::{
     clock::ManualClock,
-    stores::{KnowledgeStoreSubject, MemoryStoreSubject, StoreSubject},
+    stores::{KnowledgeStoreSubject, MemoryStoreSubject, SourceStoreSubject, StoreSubject},
 };
 use async_trait::async_trait;
 use serde_json::json;
@@ -36,8 +36,19 @@ impl KnowledgeStoreSubject for Wrapped {
     }
 }
 
+#[async_trait]
+impl SourceStoreSubject for Wrapped {
+    async fn source_store(&self, clock: Arc<dyn Clock>) -> Arc<dyn SourceStore> {
+        Arc::new(Redacted::new(InMemoryKnowledgeStore::new(clock), Arc::new(KeyRedactor)))
+    }
+}
+
 mod knowledge_store {
     agcore_testkit::knowledge_store_tests!(super::Wrapped);
+}
+
+mod source_store {
+    agcore_testkit::source_store_tests!(super::Wrapped);
 }
 
 mod memory_store {

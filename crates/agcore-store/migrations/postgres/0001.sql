@@ -471,6 +471,9 @@ CREATE TABLE knowledge_pages (
     tags text[] COLLATE "C" NOT NULL,
     -- Ids of other pages, which need not exist.
     refs text[] COLLATE "C" NOT NULL,
+    -- The id of the source from which the page was made, and the JSON of its place there.
+    source text COLLATE "C",
+    place text,
     content text NOT NULL,
     PRIMARY KEY (tenant, id)
 );
@@ -482,6 +485,8 @@ ALTER TABLE knowledge_pages
     ALTER summary SET STATISTICS 0,
     ALTER tags SET STATISTICS 0,
     ALTER refs SET STATISTICS 0,
+    ALTER source SET STATISTICS 0,
+    ALTER place SET STATISTICS 0,
     ALTER content SET STATISTICS 0;
 
 CREATE INDEX knowledge_pages_change ON knowledge_pages (tenant, change);
@@ -490,6 +495,27 @@ CREATE INDEX knowledge_pages_user ON knowledge_pages (tenant, "user");
 CREATE INDEX knowledge_pages_recalls ON knowledge_pages (tenant, recalls) WHERE recalls > 0;
 CREATE INDEX knowledge_pages_tags ON knowledge_pages USING gin (tags);
 CREATE INDEX knowledge_pages_refs ON knowledge_pages USING gin (refs);
+
+CREATE INDEX knowledge_pages_source ON knowledge_pages (tenant, source) WHERE source IS NOT NULL;
+
+-- The files from which pages were made.
+CREATE TABLE knowledge_sources (
+    tenant text COLLATE "C" NOT NULL,
+    id text COLLATE "C" NOT NULL,
+    "user" text COLLATE "C" NOT NULL,
+    line text COLLATE "C",
+    added_at bigint NOT NULL,
+    -- The JSON of the source.
+    data text NOT NULL,
+    PRIMARY KEY (tenant, id)
+);
+
+ALTER TABLE knowledge_sources
+    ALTER id SET STATISTICS 0,
+    ALTER "user" SET STATISTICS 0,
+    ALTER data SET STATISTICS 0;
+
+CREATE INDEX knowledge_sources_user ON knowledge_sources (tenant, "user");
 
 -- The pages that were deleted, so that indexes learn of it.
 CREATE TABLE knowledge_deletions (

@@ -463,6 +463,9 @@ CREATE TABLE knowledge_pages (
     -- JSON lists, whose entries are also in the tables below.
     tags TEXT NOT NULL,
     refs TEXT NOT NULL,
+    -- The id of the source from which the page was made, and the JSON of its place there.
+    source TEXT,
+    place TEXT,
     content TEXT NOT NULL,
     UNIQUE (tenant, id),
     UNIQUE (tenant, change)
@@ -471,6 +474,22 @@ CREATE TABLE knowledge_pages (
 CREATE INDEX knowledge_pages_created ON knowledge_pages (tenant, created_at, id);
 CREATE INDEX knowledge_pages_user ON knowledge_pages (tenant, user);
 CREATE INDEX knowledge_pages_recalls ON knowledge_pages (tenant, recalls) WHERE recalls > 0;
+
+CREATE INDEX knowledge_pages_source ON knowledge_pages (tenant, source) WHERE source IS NOT NULL;
+
+-- The files from which pages were made.
+CREATE TABLE knowledge_sources (
+    tenant TEXT NOT NULL,
+    id TEXT NOT NULL,
+    user TEXT NOT NULL,
+    line TEXT,
+    added_at INTEGER NOT NULL,
+    -- The JSON of the source.
+    data TEXT NOT NULL,
+    PRIMARY KEY (tenant, id)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX knowledge_sources_user ON knowledge_sources (tenant, user);
 
 CREATE TABLE knowledge_tags (
     tenant TEXT NOT NULL,

@@ -4,6 +4,7 @@ mod changes;
 mod recalls;
 mod row;
 mod write;
+mod sources;
 
 use agcore_chat::Actor;
 use agcore_memory::{
@@ -79,8 +80,8 @@ impl KnowledgeStore for PostgresStore {
         let sql = concat!(
             "SELECT ",
             COLUMNS!(),
-            ", content FROM unnest($2::text[]) WITH ORDINALITY AS wanted (wanted_id, place)
-             JOIN knowledge_pages ON tenant = $1 AND id = wanted_id ORDER BY place"
+            ", content FROM unnest($2::text[]) WITH ORDINALITY AS wanted (wanted_id, number)
+             JOIN knowledge_pages ON tenant = $1 AND id = wanted_id ORDER BY number"
         );
         let statement = sqlx::query(sql).bind(lookup(tenant)).bind(lookups(ids));
         let rows = self.statements().rows("cannot read the pages", statement).await?;

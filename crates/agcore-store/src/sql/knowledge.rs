@@ -1,9 +1,10 @@
 //! Which pages a filter selects.
 
 use agcore_chat::id;
-use agcore_memory::knowledge::PageFilter;
+use agcore_memory::knowledge::{KnowledgeSource, PageFilter, PageSource};
 
 use super::conditions::{Conditions, text};
+use crate::error::{StoreError, StoreErrorKind};
 
 impl Conditions {
     /// Selects rows of `knowledge_pages`. Databases differ in how they keep tags, so the condition of a tag is an argument.
@@ -28,4 +29,17 @@ impl Conditions {
             None => Self::new(format!("{column} >= ?"), [text(prefix)]),
         }
     }
+}
+
+/// Returns the JSON of a place in a source.
+pub(crate) fn place_of(source: &PageSource) -> String {
+    serde_json::to_string(&source.position).unwrap_or_default()
+}
+
+/// Returns the JSON of a source.
+pub(crate) fn data_of(source: &KnowledgeSource) -> Result<String, StoreError> {
+    serde_json::to_string(source).map_err(|error| {
+        let message = format!("cannot write the source `{}` as JSON", source.id);
+        StoreError::with_source(StoreErrorKind::Serialization, message, error)
+    })
 }

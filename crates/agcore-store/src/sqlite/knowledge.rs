@@ -4,6 +4,7 @@ mod changes;
 mod recalls;
 mod row;
 mod write;
+mod sources;
 
 use agcore_chat::Actor;
 use agcore_memory::{

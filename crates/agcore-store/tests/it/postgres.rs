@@ -23,7 +23,7 @@ use std::{
 use agcore_memory::{
     EvictionConfig, MemoryStore,
     graph::KnowledgeGraph,
-    knowledge::KnowledgeStore,
+    knowledge::{KnowledgeStore, SourceStore},
     search::{TextIndex, VectorIndex},
 };
 use agcore_schedule::ScheduleStore;
@@ -34,7 +34,7 @@ use agcore_testkit::{
     stores::{
         CheckpointStoreSubject, JournalSubject, KnowledgeGraphSubject, KnowledgeStoreSubject, LeaseStore,
         MemoryStoreSubject, QuotaStoreSubject, RunLeasesSubject, ScheduleStoreSubject, SessionStoreSubject,
-        StoreSubject, TextIndexSubject, UserDataSubject, VectorIndexSubject, WebhookStoreSubject,
+        SourceStoreSubject, StoreSubject, TextIndexSubject, UserDataSubject, VectorIndexSubject, WebhookStoreSubject,
     },
 };
 use agcore_webhook::WebhookStore;
@@ -110,6 +110,13 @@ impl CheckpointStoreSubject for Postgres {
 #[async_trait]
 impl KnowledgeStoreSubject for Postgres {
     async fn knowledge_store(&self, clock: Arc<dyn Clock>) -> Arc<dyn KnowledgeStore> {
+        Arc::new(self.0.options().await.open(clock).await.unwrap())
+    }
+}
+
+#[async_trait]
+impl SourceStoreSubject for Postgres {
+    async fn source_store(&self, clock: Arc<dyn Clock>) -> Arc<dyn SourceStore> {
         Arc::new(self.0.options().await.open(clock).await.unwrap())
     }
 }
@@ -274,6 +281,10 @@ mod checkpoints {
 
 mod knowledge_store {
     agcore_testkit::knowledge_store_tests!(super::Postgres::default());
+}
+
+mod source_store {
+    agcore_testkit::source_store_tests!(super::Postgres::default());
 }
 
 mod text_index {

@@ -18,7 +18,7 @@ use std::{
 use agcore_memory::{
     EvictionConfig, MemoryStore,
     graph::KnowledgeGraph,
-    knowledge::KnowledgeStore,
+    knowledge::{KnowledgeStore, SourceStore},
     search::{TextIndex, VectorIndex},
 };
 use agcore_schedule::ScheduleStore;
@@ -29,7 +29,7 @@ use agcore_testkit::{
     stores::{
         CheckpointStoreSubject, JournalSubject, KnowledgeGraphSubject, KnowledgeStoreSubject, LeaseStore,
         MemoryStoreSubject, QuotaStoreSubject, RunLeasesSubject, ScheduleStoreSubject, SessionStoreSubject,
-        StoreSubject, TextIndexSubject, UserDataSubject, VectorIndexSubject, WebhookStoreSubject,
+        SourceStoreSubject, StoreSubject, TextIndexSubject, UserDataSubject, VectorIndexSubject, WebhookStoreSubject,
     },
 };
 use agcore_webhook::WebhookStore;
@@ -89,6 +89,13 @@ impl CheckpointStoreSubject for Sqlite {
 #[async_trait]
 impl KnowledgeStoreSubject for Sqlite {
     async fn knowledge_store(&self, clock: Arc<dyn Clock>) -> Arc<dyn KnowledgeStore> {
+        Arc::new(self.options().open(clock).await.unwrap())
+    }
+}
+
+#[async_trait]
+impl SourceStoreSubject for Sqlite {
+    async fn source_store(&self, clock: Arc<dyn Clock>) -> Arc<dyn SourceStore> {
         Arc::new(self.options().open(clock).await.unwrap())
     }
 }
@@ -223,6 +230,10 @@ mod checkpoints {
 
 mod knowledge_store {
     agcore_testkit::knowledge_store_tests!(super::Sqlite::default());
+}
+
+mod source_store {
+    agcore_testkit::source_store_tests!(super::Sqlite::default());
 }
 
 mod knowledge_graph {

@@ -4,8 +4,8 @@ use std::{fmt, pin::Pin};
 
 use super::{
     CheckpointStoreSubject, JournalSubject, KnowledgeGraphSubject, KnowledgeStoreSubject, MemoryStoreSubject,
-    QuotaStoreSubject, RunLeasesSubject, ScheduleStoreSubject, SessionStoreSubject, TextIndexSubject, UserDataSubject,
-    VectorIndexSubject, WebhookStoreSubject,
+    QuotaStoreSubject, RunLeasesSubject, ScheduleStoreSubject, SessionStoreSubject, SourceStoreSubject,
+    TextIndexSubject, UserDataSubject, VectorIndexSubject, WebhookStoreSubject,
 };
 
 /// The behaviors of [`memory_store`](super::memory_store).
@@ -38,6 +38,9 @@ pub const WEBHOOK_STORE: &[StoreBehavior<dyn WebhookStoreSubject>] =
 /// The behaviors of [`knowledge`](super::knowledge).
 pub const KNOWLEDGE_STORE: &[StoreBehavior<dyn KnowledgeStoreSubject>] =
     crate::__knowledge_store_behaviors!(__store_behaviors);
+
+/// The behaviors of [`sources`](super::sources).
+pub const SOURCE_STORE: &[StoreBehavior<dyn SourceStoreSubject>] = crate::__source_store_behaviors!(__store_behaviors);
 
 /// The behaviors of [`graph`](super::graph).
 pub const KNOWLEDGE_GRAPH: &[StoreBehavior<dyn KnowledgeGraphSubject>] =

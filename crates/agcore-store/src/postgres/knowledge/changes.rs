@@ -36,10 +36,11 @@ impl PostgresStore {
         let limit = limit.clamp(1, i64::MAX as u64 - 1);
         // One statement, so that it sees both tables as they are at one moment.
         let sql = r#"
-            (SELECT tenant, id, "user", line, title, summary, tags, refs, created_at, updated_at, content, change
+            (SELECT tenant, id, "user", line, title, summary, tags, refs, source, place, created_at, updated_at,
+                    content, change
              FROM knowledge_pages WHERE tenant = $1 AND change > $2 ORDER BY change LIMIT $3)
             UNION ALL
-            (SELECT tenant, id, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, change
+            (SELECT tenant, id, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, change
              FROM knowledge_deletions WHERE tenant = $1 AND change > $2 ORDER BY change LIMIT $3)
             ORDER BY change LIMIT $3"#;
         let statement = sqlx::query(sql)

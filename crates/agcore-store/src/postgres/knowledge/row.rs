@@ -1,7 +1,7 @@
 //! Reads pages from rows.
 
 use agcore_chat::Actor;
-use agcore_memory::knowledge::{KnowledgePage, PageSummary};
+use agcore_memory::knowledge::{KnowledgePage, PageSource, PageSummary};
 use sqlx::{Error, Row, postgres::PgRow};
 
 use crate::{
@@ -16,7 +16,7 @@ use crate::{
 /// The columns of a page, except for its content.
 macro_rules! COLUMNS {
     () => {
-        "tenant, id, \"user\", line, title, summary, tags, refs, created_at, updated_at, change"
+        "tenant, id, \"user\", line, title, summary, tags, refs, source, place, created_at, updated_at, change"
     };
 }
 
@@ -45,6 +45,12 @@ fn read(row: &PgRow, content: String) -> Result<KnowledgePage, Error> {
     page.summary = text::decode(row.try_get("summary")?);
     page.tags = row.try_get("tags")?;
     page.references = row.try_get("refs")?;
+    if let Some(source) = row.try_get::<Option<String>, _>("source")? {
+        let place: Option<&str> = row.try_get("place")?;
+        let place = place.map(serde_json::from_str).transpose();
+        let place = place.map_err(|error| Error::Decode(Box::new(error)))?;
+        page.source = Some(PageSource::new(source, place.unwrap_or_default()));
+    }
     page.created_at = time(row, "created_at")?;
     page.updated_at = time(row, "updated_at")?;
     page.version = count(row, "change")?;

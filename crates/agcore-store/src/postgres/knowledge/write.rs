@@ -16,6 +16,7 @@ use crate::{
         rows::count,
         text::{self, lookup},
     },
+    sql::place_of,
 };
 
 const SAVE: &str = "cannot save the pages";
@@ -73,7 +74,7 @@ fn by_tenant(pages: Vec<KnowledgePage>) -> BTreeMap<String, BTreeMap<String, Kno
 
 /// Reserves numbers for changes of a tenant. Other writers of the tenant wait until this transaction ends, so that numbers
 /// appear in their order. Returns the last number before them.
-async fn reserve(
+pub(super) async fn reserve(
     transaction: &mut Transaction<'_>,
     attempt: &str,
     tenant: &str,
@@ -88,7 +89,7 @@ async fn reserve(
     before.map_err(|error| convert(attempt, error))
 }
 
-async fn save(
+pub(super) async fn save(
     transaction: &mut Transaction<'_>,
     tenant: &str,
     pages: &BTreeMap<String, KnowledgePage>,
@@ -129,12 +130,12 @@ async fn insert(
 ) -> Result<(), StoreError> {
     let sql = r#"
         INSERT INTO knowledge_pages (tenant, id, "user", line, title, summary, tags, refs, content, created_at, updated_at,
-                                     change)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+                                     change, source, place)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
         ON CONFLICT (tenant, id) DO UPDATE SET
         "user" = excluded."user", line = excluded.line, title = excluded.title, summary = excluded.summary,
         tags = excluded.tags, refs = excluded.refs, content = excluded.content, updated_at = excluded.updated_at,
-        change = excluded.change"#;
+        change = excluded.change, source = excluded.source, place = excluded.place"#;
     let created_at = match page.created_at {
         unknown if unknown == Timestamp::default() => now,
         known => known,
@@ -151,11 +152,13 @@ async fn insert(
         .bind(text::encode(&page.content))
         .bind(created_at.as_millis())
         .bind(now.as_millis())
-        .bind(change);
+        .bind(change)
+        .bind(page.source.as_ref().map(|source| source.id.as_str()))
+        .bind(page.source.as_ref().map(place_of));
     transaction.execute(SAVE, statement).await.map(drop)
 }
 
-async fn delete(transaction: &mut Transaction<'_>, tenant: &str, id: &str) -> Result<bool, StoreError> {
+pub(super) async fn delete(transaction: &mut Transaction<'_>, tenant: &str, id: &str) -> Result<bool, StoreError> {
     let exists = "SELECT 1 FROM knowledge_pages WHERE tenant = $1 AND id = $2";
     let statement = sqlx::query(exists).bind(lookup(tenant)).bind(lookup(id));
     if transaction.row(DELETE, statement).await?.is_none() {
@@ -184,6 +187,9 @@ async fn erase(transaction: &mut Transaction<'_>, owner: &Actor) -> Result<u64, 
     // The ids of deleted pages may be personal as well, and it is not known whose they were.
     let deletions = "DELETE FROM knowledge_deletions WHERE tenant = $1";
     transaction.execute(ERASE, sqlx::query(deletions).bind(tenant)).await?;
+    let sources = "DELETE FROM knowledge_sources WHERE tenant = $1 AND \"user\" = $2";
+    let statement = sqlx::query(sources).bind(tenant).bind(lookup(&owner.user));
+    transaction.execute(ERASE, statement).await?;
     // Indexes contain the words of the pages. They are built again by the next search.
     for sql in [
         "DELETE FROM text_indexes WHERE tenant = $1",

@@ -1,14 +1,14 @@
 //! Pages in their table.
 
 use agcore_chat::Actor;
-use agcore_memory::knowledge::{KnowledgePage, PageSummary};
+use agcore_memory::knowledge::{KnowledgePage, PageSource, PageSummary};
 use rusqlite::Row;
 
 use crate::sqlite::rows::{Json, count, time};
 
 /// The columns of a page, except for its content.
 pub(in crate::sqlite) const COLUMNS: &str =
-    "tenant, id, user, line, title, summary, tags, refs, created_at, updated_at, change";
+    "tenant, id, user, line, title, summary, tags, refs, source, place, created_at, updated_at, change";
 
 /// Reads a page with its content.
 pub(in crate::sqlite) fn page(row: &Row<'_>) -> rusqlite::Result<KnowledgePage> {
@@ -30,6 +30,13 @@ fn read(row: &Row<'_>, content: String) -> rusqlite::Result<KnowledgePage> {
     let Json(tags) = row.get("tags")?;
     let Json(references) = row.get("refs")?;
     (page.tags, page.references) = (tags, references);
+    if let Some(source) = row.get::<_, Option<String>>("source")? {
+        let place: Option<Json<_>> = row.get("place")?;
+        page.source = Some(PageSource::new(
+            source,
+            place.map(|Json(place)| place).unwrap_or_default(),
+        ));
+    }
     page.created_at = time(row, "created_at")?;
     page.updated_at = time(row, "updated_at")?;
     page.version = count(row, "change")?;

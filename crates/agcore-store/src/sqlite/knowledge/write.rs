@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use crate::{
     error::StoreError,
+    sql::place_of,
     sqlite::rows::{count, execute, select_one},
 };
 
@@ -46,12 +47,12 @@ pub(super) fn save(connection: &Connection, page: &KnowledgePage, now: Timestamp
     let tenant = &**page.tenant();
     let change = next_change(connection, tenant, now)?;
     let sql = "INSERT INTO knowledge_pages
-               (tenant, id, user, line, title, summary, tags, refs, content, created_at, updated_at, change)
-               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
+               (tenant, id, user, line, title, summary, tags, refs, content, created_at, updated_at, change, source, place)
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)
                ON CONFLICT (tenant, id) DO UPDATE SET user = excluded.user, line = excluded.line,
                title = excluded.title, summary = excluded.summary, tags = excluded.tags, refs = excluded.refs,
-               content = excluded.content, updated_at = excluded.updated_at, change = excluded.change
-               RETURNING page";
+               content = excluded.content, updated_at = excluded.updated_at, change = excluded.change,
+               source = excluded.source, place = excluded.place RETURNING page";
     let created_at = match page.created_at {
         unknown if unknown == Timestamp::default() => now,
         known => known,
@@ -69,6 +70,8 @@ pub(super) fn save(connection: &Connection, page: &KnowledgePage, now: Timestamp
         created_at.as_millis(),
         now.as_millis(),
         change,
+        page.source.as_ref().map(|source| source.id.as_str()),
+        page.source.as_ref().map(place_of),
     ];
     let key: Option<i64> = select_one(connection, WRITE, sql, values, |row| row.get(0))?;
     let key = key.unwrap_or_default();
@@ -120,6 +123,8 @@ pub(super) fn erase(connection: &Connection, owner: &Actor) -> Result<u64, Store
     // The ids of deleted pages may be personal as well, and it is not known whose they were.
     let deletions = "DELETE FROM knowledge_deletions WHERE tenant = ?1";
     execute(connection, attempt, deletions, [&*owner.tenant])?;
+    let sources = "DELETE FROM knowledge_sources WHERE tenant = ?1 AND user = ?2";
+    execute(connection, attempt, sources, [&*owner.tenant, &*owner.user])?;
     // Indexes contain the words of the pages. They are built again by the next search.
     for table in ["text_indexes", "vector_indexes"] {
         let sql = format!("DELETE FROM {table} WHERE tenant = ?1");

@@ -95,7 +95,7 @@ struct JsonColumn {
 const OF_SESSION: &str =
     "'a row of the session `' || coalesce((SELECT id FROM sessions WHERE session = part.session), '?') || '`'";
 
-const JSON_COLUMNS: [JsonColumn; 17] = [
+const JSON_COLUMNS: [JsonColumn; 19] = [
     JsonColumn {
         table: "memory_items",
         row: "'the item `' || id || '` of ' || tenant",
@@ -127,6 +127,13 @@ const JSON_COLUMNS: [JsonColumn; 17] = [
     of_session("checkpoints", "data", "checkpoints AS part"),
     of_page("tags"),
     of_page("refs"),
+    of_page("place"),
+    JsonColumn {
+        table: "knowledge_sources",
+        row: "'the source `' || id || '` of ' || tenant",
+        column: "data",
+        from: "knowledge_sources",
+    },
     JsonColumn {
         table: "graph_entities",
         row: "'the entity `' || id || '` of ' || tenant",

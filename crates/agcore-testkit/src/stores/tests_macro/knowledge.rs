@@ -49,6 +49,39 @@ macro_rules! __knowledge_store_behaviors {
     };
 }
 
+/// Makes one test of each behavior of a [`SourceStore`](agcore_memory::knowledge::SourceStore). The argument is an expression of a
+/// type that implements [`SourceStoreSubject`](crate::stores::SourceStoreSubject). Requires tokio with `macros` and `rt`.
+#[macro_export]
+macro_rules! source_store_tests {
+    ($subject:expr) => {
+        $crate::__source_store_behaviors!(__store_tests, $subject);
+    };
+}
+
+/// Calls a macro with the names of the behaviors. Not part of the public API.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __source_store_behaviors {
+    ($macro:ident $(, $argument:expr)?) => {
+        $crate::$macro! {
+            sources,
+            [
+                saves_sources_with_their_pages,
+                keeps_pages_that_stay_the_same,
+                replaces_the_pages_of_a_source,
+                saves_a_source_as_a_whole_or_not,
+                takes_over_pages_without_a_source,
+                deletes_sources_with_their_pages,
+                lists_sources_in_pages,
+                keeps_sources_of_tenants_apart,
+                indexes_follow_sources,
+                erases_the_sources_of_a_user,
+            ]
+            $(, $argument)?
+        }
+    };
+}
+
 /// Makes one test of each behavior of a [`KnowledgeGraph`](agcore_memory::graph::KnowledgeGraph). The argument is an expression of
 /// a type that implements [`KnowledgeGraphSubject`](crate::stores::KnowledgeGraphSubject). Requires tokio with `macros` and `rt`.
 #[macro_export]
