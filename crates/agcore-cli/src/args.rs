@@ -56,8 +56,8 @@ pub(crate) use self::stored::{
         ShowCatalogArgs,
     },
     knowledge::{
-        KnowledgeAddArgs, KnowledgeCommand, KnowledgeDeleteArgs, KnowledgeExportArgs, KnowledgeImportArgs,
-        KnowledgeListArgs, KnowledgeSearchArgs, KnowledgeShowArgs, PageArgs,
+        KnowledgeAddArgs, KnowledgeCommand, KnowledgeDeleteArgs, KnowledgeExportArgs, KnowledgeFilesArgs,
+        KnowledgeImportArgs, KnowledgeListArgs, KnowledgeRemoveArgs, KnowledgeSearchArgs, KnowledgeShowArgs, PageArgs,
     },
     memory::{ForgetArgs, MemoryCommand, MemoryListArgs},
     quotas::*,

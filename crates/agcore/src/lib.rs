@@ -64,6 +64,7 @@
 //! - `profile`: profiles of users, and the system prompt that describes a user
 //! - `agui`: events for AG-UI front ends, and what these send to start a run
 //! - `files`: files as passages with positions and as tables
+//! - `ingest`: files and folders as pages of knowledge, with citations of their places
 //! - `session`: stores of sessions with their runs and approvals, journals, and conversations that survive the process
 //! - `memory`: stores of facts and notes, wikis, knowledge graphs, and search in them
 //! - `schedule`: jobs that run by cron, at intervals or once, and the stores that many processes share
@@ -98,6 +99,7 @@
 //! | `objects` | Files in a bucket of Amazon S3, Google Cloud Storage, Aliyun OSS or Tencent COS. |
 //! | `tools` (default) | Tools, permissions and approvals. |
 //! | `session` | Stores of sessions, runs and approvals, checkpoints, journals and conversations, in the memory of the process. |
+//! | `ingest` | Files and folders as pages of knowledge with citations. |
 //! | `memory` | Memory stores, wikis, knowledge graphs and search, in the memory of the process. |
 //! | `schedule` | Schedules by cron, interval or time, in the memory of the process. |
 //! | `webhook` | Signed webhooks about runs, and the check of what was received, in the memory of the process. |
@@ -159,6 +161,8 @@ pub mod profile;
 pub mod agui;
 #[cfg(feature = "text-files")]
 pub mod files;
+#[cfg(feature = "ingest")]
+pub mod ingest;
 #[cfg(feature = "tools")]
 pub mod tools;
 #[cfg(feature = "mcp-config")]

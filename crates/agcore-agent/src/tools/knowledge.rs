@@ -20,7 +20,7 @@ use crate::tool_source::ToolSource;
 ///
 /// | tool | permission | |
 /// |---|---|---|
-/// | `retrieve` | read | finds the pages for a question, and of long pages the passages that match; the result names their ids, so that the model can cite them |
+/// | `retrieve` | read | finds the pages for a question, and of long pages the passages that match; the result names their ids, or the places in files from which they were made, so that the model can cite them |
 /// | `read_page` | read | reads a part of a page, to read on where `retrieve` found a passage |
 /// | `remember` | write | saves a new page |
 /// | `update_page` | write | changes parts of a page |

@@ -18,10 +18,12 @@ fn shows_help_without_arguments() {
 #[test]
 fn help_lists_examples_and_exit_codes() {
     #[cfg(feature = "sqlite")]
-    let stored = ["add", "search", "list", "show", "delete", "import", "export", "rebuild"]
-        .map(|command| vec!["knowledge", command, "--help"])
-        .into_iter()
-        .chain(["list", "forget"].map(|command| vec!["memory", command, "--help"]));
+    let stored = [
+        "add", "files", "remove", "search", "list", "show", "delete", "import", "export", "rebuild",
+    ]
+    .map(|command| vec!["knowledge", command, "--help"])
+    .into_iter()
+    .chain(["list", "forget"].map(|command| vec!["memory", command, "--help"]));
     #[cfg(not(feature = "sqlite"))]
     let stored = std::iter::empty::<Vec<&str>>();
     let pages = [

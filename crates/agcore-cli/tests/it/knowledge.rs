@@ -17,7 +17,10 @@ fn wiki() -> Agcore {
     fs::write(folder.join("园艺").join("番茄.md"), "# 种番茄\n\n早上浇水最好。\n").unwrap();
     fs::write(folder.join("roses.md"), "# Roses\n\nCut them in spring.\n").unwrap();
     let ran = agcore.run(["knowledge", "add", "tomatoes.md", "notes"]);
-    assert_eq!(ran.assert_success(), "3 pages were added, 0 replaced, 0 unchanged.\n");
+    assert_eq!(
+        ran.assert_success(),
+        "3 files were added, 0 changed, 0 unchanged. 3 pages were saved, 0 deleted.\n"
+    );
     agcore
 }
 
@@ -32,7 +35,9 @@ fn files_become_pages_and_are_found() {
     let ran = agcore.run(["knowledge", "search", "When", "do I water tomatoes?"]);
     let found = ran.assert_success();
     assert!(
-        found.starts_with("1.00  garden/tomatoes  Growing tomatoes\n      Water them in the morning.\n"),
+        found.starts_with(
+            "1.00  garden/tomatoes  Growing tomatoes\n      tomatoes.md, lines 7 to 8\n      Water them in the morning.\n"
+        ),
         "{found}"
     );
     let found = json(
@@ -40,6 +45,8 @@ fn files_become_pages_and_are_found() {
         &["knowledge", "search", "番茄什么时候浇水？", "--limit", "1", "--json"],
     );
     assert_eq!(found["hits"][0]["page"]["id"], "园艺/番茄");
+    assert_eq!(found["hits"][0]["citation"]["source"], "notes/园艺/番茄.md");
+    assert_eq!(found["hits"][0]["citation"]["position"]["line"], 1);
     assert_eq!(found["hits"][0]["breakdown"]["channels"][0]["channel"], "text");
     assert_eq!(found["hits"].as_array().unwrap().len(), 1);
     let ran = agcore.run(["knowledge", "rebuild"]);
@@ -94,12 +101,12 @@ fn pages_come_from_standard_input_and_options() {
     check(&["knowledge", "add", "-"], &["needs an id; pass --id"]);
     check(&["knowledge", "add", "a.txt", "-", "--id", "x"], &["several are given"]);
     check(
-        &["knowledge", "add", ".", "--id", "x"],
-        &["--id and --title are for a single file, but . is a folder"],
+        &["knowledge", "add", "a.txt", "-", "--name", "x"],
+        &["several are given"],
     );
     check(
-        &["knowledge", "add", "a.txt", "./a.txt"],
-        &["two of the files are the page `a`"],
+        &["knowledge", "add", ".", "--id", "x"],
+        &["--id and --title are for a single file, but . is a folder"],
     );
     check(
         &["knowledge", "add", "a.txt", "--tag", "\u{7}"],
@@ -249,8 +256,8 @@ fn documents_and_tables_become_several_pages() {
         &harvest,
     ]);
     ran.assert_success();
-    let page = json(&agcore, &["knowledge", "show", "prices/0002", "--json"]);
-    assert_eq!(page["summary"], "prices.csv, rows 51 to 60");
+    let page = json(&agcore, &["knowledge", "show", "prices/0003", "--json"]);
+    assert_eq!(page["summary"], "prices.csv, lines 42 to 61");
     assert!(page["content"].as_str().unwrap().contains("| bean 59 | 59 |"), "{page}");
     let page = json(&agcore, &["knowledge", "show", "report/0001", "--json"]);
     assert!(
@@ -315,11 +322,14 @@ fn text_that_cannot_be_read_is_reported() {
     ] {
         fs::write(agcore.directory.path().join(name), pdf_file(text)).unwrap();
         let ran = agcore.run(["knowledge", "add", name]);
-        assert_eq!(ran.assert_success(), "1 page was added, 0 replaced, 0 unchanged.\n");
-        let expected = format!("warning: a part of \"{name}\" was not read: {warning}");
+        assert_eq!(
+            ran.assert_success(),
+            "1 file was added, 0 changed, 0 unchanged. 1 page was saved, 0 deleted.\n"
+        );
+        let expected = format!("warning: a part of {name} was not read: {warning}");
         assert!(ran.stderr.starts_with(&expected), "{}", ran.stderr);
         // The warning is on standard error as well as in the result.
-        let ran = agcore.run(["knowledge", "add", name, "--json"]);
+        let ran = agcore.run(["knowledge", "add", name, "--json", "--tag", "again"]);
         let result: Value = serde_json::from_str(ran.assert_success()).unwrap();
         let warnings = result["warnings"].as_array().map(Vec::as_slice).unwrap_or_default();
         assert!(
@@ -355,10 +365,11 @@ fn a_file_of_which_nothing_can_be_read_is_an_error() {
     }
     agcore
         .run(["knowledge", "add", "broken.pdf"])
-        .assert_failed(2, &["cannot read \"broken.pdf\"", "not a complete PDF file"]);
-    agcore
-        .run(["knowledge", "list"])
-        .assert_failed(2, &["there is no database"]);
+        .assert_failed(2, &["cannot read broken.pdf: ", "not a complete PDF file"]);
+    let ran = agcore.run(["knowledge", "list"]);
+    assert_eq!(ran.assert_success(), "");
+    let files = json(&agcore, &["knowledge", "files", "--failed", "--json"]);
+    assert_eq!(files["files"].as_array().unwrap().len(), 4);
 }
 
 #[test]
@@ -377,12 +388,15 @@ fn files_that_cannot_be_read_do_not_keep_the_others_from_being_saved() {
     };
 
     let ran = add(&[]);
-    assert_eq!(ran.stdout, "2 pages were added, 0 replaced, 0 unchanged.\n");
+    assert_eq!(
+        ran.stdout,
+        "2 files were added, 0 changed, 0 unchanged. 2 pages were saved, 0 deleted.\n"
+    );
     ran.assert_failed(
         1,
         &[
-            "error: 3 files could not be added; everything else is saved",
-            "cannot read \"broken.pdf\": ",
+            "error: 3 files could not be read; everything else is saved",
+            "cannot read broken.pdf: ",
             "cannot read missing.md: ",
             "notes/broken.md: the front matter is not YAML",
         ],
@@ -392,7 +406,7 @@ fn files_that_cannot_be_read_do_not_keep_the_others_from_being_saved() {
     }
 
     let ran = add(&["--json"]);
-    ran.assert_failed(1, &["error: 3 files could not be added"]);
+    ran.assert_failed(1, &["error: 3 files could not be read"]);
     let result: Value = serde_json::from_str(&ran.stdout).unwrap();
     assert_eq!(result["unchanged"], 2);
     let failed = result["failed"].as_array().unwrap();
@@ -492,7 +506,7 @@ fn what_is_missing_of_a_file_is_reported() {
     ran.assert_success();
     assert!(
         ran.stderr
-            .contains("warning: a part of \"harvest.xlsx\" was not read: it contains formulas whose values"),
+            .contains("warning: a part of harvest.xlsx was not read: it contains formulas whose values"),
         "{}",
         ran.stderr
     );
@@ -508,7 +522,7 @@ fn a_note_that_cannot_be_read_does_not_stop_the_others() {
     ran.assert_failed(
         2,
         &[
-            "none of the files can be read as a page",
+            "none of the files can be read; nothing was saved",
             "broken.md: the front matter is not YAML",
         ],
     );
@@ -520,11 +534,14 @@ fn a_note_that_cannot_be_read_does_not_stop_the_others() {
     fs::write(notes.join("dots.md"), "---\ntitle: x\n...\nbody\n").unwrap();
     fs::write(notes.join("hugo.md"), "+++\ntitle = \"H\"\n+++\nbody\n").unwrap();
     let ran = agcore.run(["knowledge", "add", "notes"]);
-    assert_eq!(ran.stdout, "3 pages were added, 0 replaced, 0 unchanged.\n");
+    assert_eq!(
+        ran.stdout,
+        "3 files were added, 0 changed, 0 unchanged. 3 pages were saved, 0 deleted.\n"
+    );
     ran.assert_failed(
         1,
         &[
-            "error: 1 file could not be added; everything else is saved",
+            "error: 1 file could not be read; everything else is saved",
             "notes/broken.md: the front matter is not YAML",
         ],
     );
@@ -548,10 +565,8 @@ fn long_notes_become_several_pages() {
         (&page["title"], &page["tags"][0]),
         (&"Manual: Reset".into(), &"pump".into())
     );
-    assert!(
-        page["summary"].as_str().unwrap().starts_with("manual.md, line "),
-        "{page}"
-    );
+    assert_eq!(page["source"]["id"], "manual.md");
+    assert!(page["source"]["position"]["line"].as_u64().unwrap() > 400, "{page}");
     let parts = json(&agcore, &["knowledge", "list", "--json"])["pages"]
         .as_array()
         .unwrap()
@@ -560,7 +575,7 @@ fn long_notes_become_several_pages() {
     // A shorter version has fewer parts.
     fs::write(&path, text.replacen(&filler, &filler[..filler.len() * 7 / 10], 1)).unwrap();
     let result = json(&agcore, &["knowledge", "add", "manual.md", "--json"]);
-    assert!(!result["deleted"].as_array().unwrap().is_empty(), "{result}");
+    assert!(result["pages_deleted"].as_u64().unwrap() > 0, "{result}");
     assert!(
         json(&agcore, &["knowledge", "list", "--json"])["pages"]
             .as_array()
@@ -575,5 +590,52 @@ fn long_notes_become_several_pages() {
     assert_eq!(
         (listed["pages"].as_array().unwrap().len(), &listed["pages"][0]["id"]),
         (1, &"manual".into())
+    );
+}
+
+#[test]
+fn a_folder_of_any_files_is_followed() {
+    let agcore = Agcore::new().at_home();
+    let folder = agcore.directory.path().join("handbook");
+    fs::create_dir(&folder).unwrap();
+    fs::write(folder.join("prices.csv"), "plant,price\nrose,7.50\n").unwrap();
+    fs::write(folder.join("garden.md"), "# Garden\n\nWater tomatoes in the morning.\n").unwrap();
+    fs::write(folder.join("photo.png"), b"\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR").unwrap();
+    let ran = agcore.run(["knowledge", "add", "handbook"]);
+    assert_eq!(
+        ran.assert_success(),
+        "2 files were added, 0 changed, 0 unchanged, 1 without text skipped. 2 pages were saved, 0 deleted.\n"
+    );
+    let ran = agcore.run(["knowledge", "search", "rose", "price"]);
+    assert!(
+        ran.assert_success().contains("\n      handbook/prices.csv, line 2\n"),
+        "{}",
+        ran.stdout
+    );
+
+    fs::remove_file(folder.join("prices.csv")).unwrap();
+    let result = json(&agcore, &["knowledge", "add", "handbook", "--json"]);
+    assert_eq!(
+        (&result["removed"][0], &result["unchanged"], &result["pages_deleted"]),
+        (&"handbook/prices.csv".into(), &1.into(), &1.into())
+    );
+    assert_eq!(result["skipped"][0]["path"], "handbook/photo.png");
+
+    let listed = agcore.run(["knowledge", "files"]);
+    assert!(
+        listed.assert_success().starts_with("handbook/garden.md  1 page  20"),
+        "{}",
+        listed.stdout
+    );
+    agcore
+        .run(["knowledge", "remove", "handbook/gardn.md"])
+        .assert_failed(2, &["did you mean `handbook/garden.md`?", "`agcore knowledge files`"]);
+    let ran = agcore.run(["knowledge", "remove", "handbook"]);
+    assert_eq!(ran.assert_success(), "1 file was removed; 1 page was deleted.\n");
+    let ran = agcore.run(["knowledge", "files"]);
+    assert!(
+        ran.assert_success().is_empty() && ran.stderr.contains("There are no such files"),
+        "{}",
+        ran.stderr
     );
 }

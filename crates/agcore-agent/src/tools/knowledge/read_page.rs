@@ -44,10 +44,14 @@ async fn read(wiki: &Wiki, arguments: &ReadPage, context: &ToolContext) -> Resul
             arguments.id
         )));
     }
-    let mut result = match page_part(&page.content, start, CHARACTERS) {
-        Some(part) => passage(&part),
+    let part = page_part(&page.content, start, CHARACTERS);
+    let mut result = match &part {
+        Some(part) => passage(part),
         None => json!({ "start": 0, "end": 0, "text": "" }),
     };
+    if let Some(part) = part.filter(|_| page.source.is_some()) {
+        result["cite_as"] = part.citation(&page).to_string().into();
+    }
     result["id"] = page.id.as_str().into();
     result["title"] = page.title.as_str().into();
     result["characters"] = characters.into();

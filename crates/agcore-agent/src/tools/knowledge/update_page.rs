@@ -29,7 +29,11 @@ async fn update(wiki: &Wiki, arguments: UpdatePage, actor: &Actor) -> Result<Too
     let before = page.clone();
     page.title = arguments.title.unwrap_or(page.title);
     page.summary = arguments.summary.unwrap_or(page.summary);
-    page.content = arguments.content.unwrap_or(page.content);
+    if let Some(content) = arguments.content {
+        page.content = content;
+        // The text is no longer that of the file.
+        page.source = None;
+    }
     if let Some(tags) = arguments.tags {
         page.tags.clear();
         for tag in tags {

@@ -8,9 +8,15 @@ use super::store::FileArgs;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum KnowledgeCommand {
-    /// Save files, or all files of a folder, as pages
+    /// Make files, or all files of a folder, searchable
     #[command(after_help = ADD_HELP)]
     Add(KnowledgeAddArgs),
+    /// List the files that were added
+    #[command(after_help = FILES_HELP)]
+    Files(KnowledgeFilesArgs),
+    /// Remove files that were added, with their pages
+    #[command(after_help = REMOVE_HELP)]
+    Remove(KnowledgeRemoveArgs),
     /// Find the pages that match a question best
     #[command(after_help = SEARCH_HELP)]
     Search(KnowledgeSearchArgs),
@@ -35,21 +41,36 @@ pub(crate) enum KnowledgeCommand {
 }
 
 const ADD_HELP: &str = "\
-A file becomes a page; its id is the name of the file without its extension, unless the front matter or --id sets another. \
-A page with the same id is replaced. Of a folder, all files that end with .md or .markdown become pages, with their paths as \
-their ids. A PDF, DOCX, XLSX, HTML, CSV, TSV or JSON file becomes several pages, one for each passage or 50 rows of a table, whose \
-summaries have the file and the position. If a file cannot be read as a page, nothing is saved and the exit code is 2. The database is created if it does \
-not exist.
+Markdown, text, PDF, DOCX, XLSX, HTML, CSV, TSV and JSON files become pages, with their places for citations: page, sheet and cells, \
+heading, or lines. A note is one page; its id is the path of the file without its extension, unless the front matter or --id sets \
+another. Everything else becomes several pages. A file is read again only after it has changed; files that were deleted from a folder \
+are removed. If the command is interrupted, run it again: it continues. Files that cannot be read are listed, and the others are \
+saved. Links are not followed.
 
 Examples:
-  agcore knowledge add notes/tomatoes.md
-  agcore knowledge add notes --tag garden
-  agcore knowledge add report.pdf prices.xlsx
+  agcore knowledge add handbook
+  agcore knowledge add report.pdf prices.xlsx --tag 2026
   echo 'Water them in the morning.' | agcore knowledge add - --id garden/tomatoes --title Tomatoes";
+
+const FILES_HELP: &str = "\
+Each file is listed with the number of its pages, the day on which it was read, and why it could not be read, if it could not.
+
+Examples:
+  agcore knowledge files
+  agcore knowledge files --prefix handbook/ --failed
+  agcore knowledge files --json | jq -r '.files[].id'";
+
+const REMOVE_HELP: &str = "\
+The names are those that `agcore knowledge files` shows; the name of a folder stands for all files below it. The files themselves are \
+left alone. If one of the names does not exist, nothing is removed.
+
+Examples:
+  agcore knowledge remove handbook/travel.pdf
+  agcore knowledge remove handbook";
 
 const SEARCH_HELP: &str = "\
 English words are found in all their forms; Chinese, Japanese and Korean ones by pairs of characters. The question is plain \
-text without operators. Each result has its score, from 0 to 1, the id, the title, and the line that matches best.
+text without operators. Each result has its score, from 0 to 1, the id, the title, the place in its file, and the line that matches best.
 
 Examples:
   agcore knowledge search 'When do I water tomatoes?'
@@ -109,6 +130,32 @@ pub(crate) struct KnowledgeAddArgs {
     /// Tag to add to each page; can be repeated
     #[arg(long = "tag", value_name = "TAG")]
     pub(crate) tags: Vec<String>,
+    /// Name of the file or folder in citations; by default its own name
+    #[arg(long, value_name = "NAME")]
+    pub(crate) name: Option<String>,
+    #[command(flatten)]
+    pub(crate) database: FileArgs,
+}
+
+/// Arguments of `knowledge files`.
+#[derive(Debug, Parser)]
+pub(crate) struct KnowledgeFilesArgs {
+    /// Only files whose names begin with TEXT
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) prefix: Option<String>,
+    /// Only files that could not be read
+    #[arg(long)]
+    pub(crate) failed: bool,
+    #[command(flatten)]
+    pub(crate) database: FileArgs,
+}
+
+/// Arguments of `knowledge remove`.
+#[derive(Debug, Parser)]
+pub(crate) struct KnowledgeRemoveArgs {
+    /// Names of files or folders
+    #[arg(value_name = "NAME", required = true)]
+    pub(crate) files: Vec<String>,
     #[command(flatten)]
     pub(crate) database: FileArgs,
 }

@@ -1,9 +1,10 @@
 //! `agcore knowledge`: pages of a wiki.
 
 mod wiki;
-mod table_pages;
-mod documents;
+mod progress;
 mod save;
+mod add;
+mod sources;
 mod search;
 mod export;
 
@@ -32,7 +33,9 @@ use crate::{
 /// When a file or the database cannot be read or written, or a page does not exist.
 pub(crate) async fn run(command: &KnowledgeCommand) -> Result<(), Failure> {
     match command {
-        KnowledgeCommand::Add(args) => save::add(args).await,
+        KnowledgeCommand::Add(args) => add::add(args).await,
+        KnowledgeCommand::Files(args) => sources::files(args).await,
+        KnowledgeCommand::Remove(args) => sources::remove(args).await,
         KnowledgeCommand::Search(args) => search::search(args).await,
         KnowledgeCommand::List(args) => list(args).await,
         KnowledgeCommand::Show(args) => show(args).await,
