@@ -15,14 +15,14 @@ fuzz_target!(|body: &[u8]| {
     let wire = Bedrock::new();
     check_decoder(&wire, TYPES, body, &mut Choices::new(body));
     // A fuzzer does not find checksums by itself.
-    let mended = mended(body);
-    if mended != body {
-        check_decoder(&wire, TYPES, &mended, &mut Choices::new(body));
+    let repaired = repaired(body);
+    if repaired != body {
+        check_decoder(&wire, TYPES, &repaired, &mut Choices::new(body));
     }
 });
 
 /// Makes the checksums of all complete messages at the beginning right.
-fn mended(body: &[u8]) -> Vec<u8> {
+fn repaired(body: &[u8]) -> Vec<u8> {
     let (mut body, mut begin) = (body.to_vec(), 0);
     while let Some(message) = body.get_mut(begin..).filter(|rest| rest.len() >= PRELUDE) {
         let checksum = crc32fast::hash(&message[..PRELUDE - CHECKSUM]);

@@ -52,7 +52,7 @@ def pdf(path, title, sections, columns=1):
 
 
 def manuals(folder):
-    """Manuals of pumps: the same sections with other values, which is what makes them hard to tell apart."""
+    """Manuals of pumps: the same sections with other values, which makes them hard to distinguish."""
     for number, pump in enumerate(texts.PUMPS):
         name = f"manuals/{pump['model'].lower()}.pdf"
         sections = [(heading, [text.format(**pump) for text in paragraphs]) for heading, paragraphs in texts.MANUAL]

@@ -31,7 +31,7 @@ pub struct AwsProfile {
     name: String,
     region: Option<String>,
     keys: Option<AwsKeys>,
-    /// What the profile lacks, or does in a way that is not supported.
+    /// The reason the profile has no keys: it lacks them, or gets them in a way that is not supported.
     problem: Option<String>,
 }
 

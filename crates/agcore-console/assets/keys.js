@@ -71,12 +71,13 @@ for (const button of document.querySelectorAll("[data-keys-help]")) {
 }
 
 // One box selects all that are shown.
-for (const label of document.querySelectorAll("[data-select-all]")) {
-  label.hidden = false;
-  label.querySelector("input").addEventListener("change", ({ target }) => {
-    for (const box of target.form.elements) if (box.name === "selected") box.checked = target.checked;
-  });
-}
+const show_all = () => { for (const label of document.querySelectorAll("[data-select-all]")) label.hidden = false; };
+document.addEventListener("agcore:changed", show_all);
+document.addEventListener("change", ({ target }) => {
+  if (!target.closest("[data-select-all]")) return;
+  for (const box of target.form.elements) if (box.name === "selected") box.checked = target.checked;
+});
+show_all();
 
 // A menu closes when something else is clicked, or with Escape.
 document.addEventListener("click", (event) => {

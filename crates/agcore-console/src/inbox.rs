@@ -33,7 +33,6 @@ pub fn inbox_page(shell: &Shell, view: &InboxView) -> String {
         div class="head" { h1 { (texts.inbox_title) } }
         @if let Some(notice) = &view.notice { (outcome(notice, texts)) }
         @if !view.report.is_empty() { (report(&view.report, texts)) }
-        (bulk(shell, view))
         (list(shell, view))
     };
     // What the user has to correct stays as it is.
@@ -81,6 +80,7 @@ fn list(shell: &Shell, view: &InboxView) -> Markup {
             @if view.questions.is_empty() {
                 (empty(texts.inbox_empty, texts.inbox_empty_next, "agcore tools", texts))
             }
+            (bulk(shell, view))
             @for question in &view.questions { (card(shell, question, "/console/inbox", true)) }
             (pager(first, next.as_deref(), texts))
         }

@@ -20,7 +20,7 @@ use agcore_memory::{
 use self::{known::stem, save::save};
 use crate::{
     prepared::{Naming, Prepared, prepare, unreadable},
-    report::{FileOutcome, FileStatus, IngestError, IngestReport},
+    report::{FileOutcome, FileStatus, IngestError},
 };
 
 /// Progress of reading a folder.
@@ -129,24 +129,6 @@ impl Ingest {
     pub fn with_parallel(mut self, files: usize) -> Self {
         self.parallel = files.max(1);
         self
-    }
-
-    /// Reads all files of a folder and its subfolders, except for those whose names begin with a dot. Symbolic links are not
-    /// followed. Files that were read from this folder before and no longer exist are removed.
-    ///
-    /// Needs a runtime of tokio, on whose threads for blocking work the files are read.
-    ///
-    /// # Errors
-    /// When the folder cannot be listed, has too many files, or has none although it had some, or the store fails.
-    ///
-    /// # Cancel safety
-    /// Files that were saved stay saved. Another call continues with the others.
-    pub async fn folder(
-        &self,
-        folder: &Path,
-        progress: impl FnMut(IngestProgress<'_>) + Send,
-    ) -> Result<IngestReport, IngestError> {
-        folder::read(self, folder, progress).await
     }
 
     /// Reads one file. If it does not exist, and was read before, it is removed.

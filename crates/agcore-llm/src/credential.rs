@@ -172,7 +172,7 @@ pub trait RequestSigner: Send + Sync + fmt::Debug {
     /// `Authentication` if the request cannot be signed. It is not sent then.
     async fn sign(&self, request: &mut http::Request<Bytes>) -> Result<(), LlmError>;
 
-    /// Returns the secrets that a server may quote in an error, so that they are redacted there. The default is none.
+    /// Returns the secrets that a server may quote in an error, so that they are redacted there; by default, there are none.
     fn secrets(&self) -> Vec<Secret> {
         Vec::new()
     }

@@ -21,6 +21,7 @@
 //! # }).unwrap();
 //! ```
 
+mod page_source;
 mod source;
 mod page;
 mod filter;
@@ -40,8 +41,9 @@ pub use self::{
     page::{
         KnowledgePage, MAX_PAGE_BYTES, MAX_REFERENCES, MAX_TAG_BYTES, MAX_TAGS, PageSummary, TagCount, normalized_tag,
     },
+    page_source::PageSource,
     recall::RecallStatistics,
-    source::{KnowledgeSource, PageSource, SourceChanges, SourceUpdate},
+    source::{KnowledgeSource, SourceChanges, SourceUpdate},
     source_store::SourceStore,
     store::KnowledgeStore,
 };

@@ -46,6 +46,27 @@ pub trait Authenticator: Send + Sync + Debug {
     }
 }
 
+#[async_trait]
+impl Authenticator for TokenStore {
+    fn token_store(&self) -> Option<&TokenStore> {
+        Some(self)
+    }
+
+    async fn authenticate(&self, client: &Client<'_>) -> Result<Option<Actor>, AuthError> {
+        let Some(text) = client.bearer() else {
+            return Ok(None);
+        };
+        match self.find(text).await {
+            Ok(Some(token)) => Ok(Some(token.actor)),
+            Ok(None) => Err(AuthError::Invalid),
+            Err(error) => {
+                tracing::warn!(?error, "tokens cannot be checked");
+                Err(AuthError::Unavailable)
+            }
+        }
+    }
+}
+
 /// A client that has sent a request.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]

@@ -15,6 +15,7 @@ mod retention;
 mod filter;
 mod store;
 mod costs;
+mod session_costs;
 #[cfg(feature = "in-memory")]
 mod in_memory;
 

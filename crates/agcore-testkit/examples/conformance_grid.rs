@@ -34,7 +34,10 @@ async fn main() {
         .with_skip(Behavior::Refused(FaultKind::ContentFilter), NO_CODE)
         .with_skip(Behavior::Refused(FaultKind::InvalidToolCall), NO_CODE),
         &ServerSubject::new("bedrock", |server| connect("bedrock", server.root_url()))
-            .with_skip(Behavior::Refusal, "the API reports refusals as text"),
+            .with_skip(Behavior::Refusal, "the API reports refusals as text")
+            .with_skip(Behavior::UsageDetails, "the API does not count reasoning separately")
+            .with_skip(Behavior::Refused(FaultKind::ContentFilter), NO_CODE)
+            .with_skip(Behavior::Refused(FaultKind::InvalidToolCall), NO_CODE),
         &ServerSubject::new("gemini", |server| connect("gemini-native", server.root_url()))
             .with_skip(Behavior::Refusal, "the API reports refusals as text")
             .with_skip(

@@ -35,8 +35,8 @@
 //! ```
 //!
 //! The server implements OpenAI Chat Completions, OpenAI Responses, Anthropic Messages, Bedrock's Converse and the native APIs of
-//! Ollama and Gemini, each both as a single response and as a stream. It does not depend on any other agcore crate: it reads and writes raw
-//! JSON according to the vendors' documentation and rejects what the vendors reject, so it can test any client.
+//! Ollama and Gemini, each both as a single response and as a stream. It does not depend on any other agcore crate: it reads
+//! and writes raw JSON according to the vendors' documentation and rejects what the vendors reject, so it can test any client.
 //!
 //! - A [`Behavior`] decides what to reply: a closure over the request, or a [`Script`]. The crate `agcore-demo` has models
 //!   for demonstrations.

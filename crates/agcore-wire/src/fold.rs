@@ -1,6 +1,7 @@
 //! [`Fold`]: assembles deltas into a [`ChatResponse`], the same way for streamed and whole replies.
 
 pub(crate) mod calls;
+pub(crate) mod citation;
 pub(crate) mod join;
 
 use agcore_chat::{

@@ -47,7 +47,6 @@
 
 mod error;
 mod delta;
-mod citation;
 mod fold;
 mod wire;
 pub mod adapt;
@@ -80,11 +79,10 @@ pub mod wire_case;
 
 #[cfg(feature = "_shapes")]
 pub use decode::shape::ResponseShape;
-pub use citation::citations;
 pub use delta::{CallFragment, Place, ReplyDelta, ReplyStart, SealedBlock, deltas_from_response};
 pub use error::{LlmError, LlmErrorKind, TimeoutStage, Unsupported};
 pub use failure::response_metadata;
-pub use fold::Fold;
+pub use fold::{Fold, citation::citations};
 #[cfg(feature = "bedrock")]
 pub use framing::event_stream;
 pub use framing::{ndjson, sse};

@@ -35,7 +35,7 @@ pub(crate) const PLACES: &[(&str, Place)] = &[
     ("agcore-store", Place::Floor(2)),
     ("agcore-profile", Place::Floor(2)),
     ("agcore-agui", Place::Floor(2)),
-    ("agcore-ingest", Place::Floor(2)),
+    ("agcore-ingest", Place::Floor(3)),
     ("agcore-cycle", Place::Floor(3)),
     ("agcore-catalog", Place::Floor(3)),
     ("agcore-flow", Place::Floor(3)),

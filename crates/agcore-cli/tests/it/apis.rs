@@ -305,7 +305,7 @@ fn what_bedrock_lacks_is_reported() {
     home()
         .with("AWS_BEARER_TOKEN_BEDROCK", KEY)
         .run(CHAT_WITH_BEDROCK)
-        .assert_failed(1, &["need a region", "AWS_REGION"]);
+        .assert_failed(2, &["need a region", "AWS_REGION"]);
     home()
         .with("AWS_ACCESS_KEY_ID", "AKIDEXAMPLE")
         .run(CHAT_WITH_BEDROCK)

@@ -127,7 +127,7 @@ fn again(shell: &Shell, thread: &str, (id, text): (&str, &str), branch: Branch<'
         input type="hidden" name="before" value=(id);
         input type="hidden" name="thread" value=(branch.thread);
         input type="hidden" name="run" value=(branch.run);
-        label class="hidden-text" for=(field) { (texts.message_label) }
+        label class="hidden-text" for=(field) { (texts.edited_message) }
         // Browsers drop the first line break of a field.
         textarea id=(field) name="message" rows=(text.lines().count().clamp(2, 12)) required data-submit { "\n" (text) }
         p class="quiet" { (texts.branch_hint) }

@@ -28,7 +28,7 @@ pub(super) fn bulk(shell: &Shell, view: &InboxView) -> Markup {
         }
     };
     html! {
-        @if view.questions.len() > 1 {
+        @if view.questions.iter().any(|question| question.kind == QuestionKind::Approval) {
             form method="post" action="/console/inbox/bulk" id=(FORM) class="buttons bulk" aria-label=(texts.bulk_title) {
                 input type="hidden" name="form_token" value=(shell.form_token);
                 (content)

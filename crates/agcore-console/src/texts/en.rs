@@ -173,6 +173,7 @@ pub(super) const TEXTS: Texts = Texts {
     you: "You",
     assistant: "Agent",
     edit_message: "Edit",
+    edited_message: "Edited message",
     branch: "Continue from here",
     branch_hint: "The conversation continues from here in a new one; this one stays as it is.",
     call_runs: "no result yet",

@@ -41,6 +41,6 @@ schema, read_only, destructive, reaches_out, answered, answered_elsewhere, answe
 cost_title, cost_since, cost_until, cost_cut, cost_empty, cost_empty_next, cost_by_day, cost_by_model, cost_by_agent, day, calls,
 calls_unpriced, calls_unknown, not_recorded, price_versions, agent_unknown,
 chat_empty, chat_empty_next, new_chat, threads, send, send_hint, message_label, stop, older, you, assistant,
-edit_message, branch, branch_hint,
+edit_message, edited_message, branch, branch_hint,
 call_runs, call_done, call_failed, reasoning, chosen_agent, ask_first, run_failed, run_cancelled, run_details,
 working, }

@@ -173,6 +173,7 @@ pub(super) const TEXTS: Texts = Texts {
     you: "您",
     assistant: "智能体",
     edit_message: "编辑",
+    edited_message: "编辑后的消息",
     branch: "从此处继续",
     branch_hint: "将从此处在新对话中继续，当前对话保持不变。",
     call_runs: "尚无结果",

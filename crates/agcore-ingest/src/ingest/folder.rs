@@ -27,48 +27,59 @@ struct Folder {
     known: Known,
 }
 
-/// Reads all files of a folder, and removes those that it no longer has.
-pub(super) async fn read(
-    ingest: &Ingest,
-    folder: &Path,
-    mut progress: impl FnMut(IngestProgress<'_>) + Send,
-) -> Result<IngestReport, IngestError> {
-    let folder = open(ingest, folder).await?;
-    let mut report = IngestReport::default();
-    let gone: Vec<&KnowledgeSource> = folder.gone().collect();
-    let total = folder.files.files.len() + gone.len();
-    let mut done = 0;
-    let mut add = |outcome: FileOutcome, report: &mut IngestReport| {
-        done += 1;
-        progress(IngestProgress {
-            outcome: &outcome,
-            done,
-            total,
-        });
-        report.add(outcome);
-    };
-    // Files are read at the same time, and saved in their order.
-    let (mut files, mut prepared) = (folder.files.files.iter(), FuturesOrdered::new());
-    loop {
-        let free = ingest.parallel.saturating_sub(prepared.len());
-        prepared.extend(files.by_ref().take(free).map(|file| prepare(ingest, &folder, file)));
-        let Some((naming, known, read)) = prepared.next().await else {
-            break;
+impl Ingest {
+    /// Reads all files of a folder and its subfolders, except for those whose names begin with a dot. Symbolic links are not
+    /// followed. Files that were read from this folder before and no longer exist are removed.
+    ///
+    /// Needs a runtime of tokio, on whose threads for blocking work the files are read.
+    ///
+    /// # Errors
+    /// When the folder cannot be listed, has too many files, or has none although it had some, or the store fails.
+    ///
+    /// # Cancel safety
+    /// Files that were saved stay saved. Another call continues with the others.
+    pub async fn folder(
+        &self,
+        folder: &Path,
+        mut progress: impl FnMut(IngestProgress<'_>) + Send,
+    ) -> Result<IngestReport, IngestError> {
+        let folder = open(self, folder).await?;
+        let mut report = IngestReport::default();
+        let gone: Vec<&KnowledgeSource> = folder.gone().collect();
+        let total = folder.files.files.len() + gone.len();
+        let mut done = 0;
+        let mut add = |outcome: FileOutcome, report: &mut IngestReport| {
+            done += 1;
+            progress(IngestProgress {
+                outcome: &outcome,
+                done,
+                total,
+            });
+            report.add(outcome);
         };
-        let outcome = match read {
-            Ok(read) => save(&*ingest.store, &naming, read, known).await?,
-            Err(reason) => FileOutcome::new(naming.source, FileStatus::Failed(reason)),
-        };
-        add(outcome, &mut report);
+        // Files are read at the same time, and saved in their order.
+        let (mut files, mut prepared) = (folder.files.files.iter(), FuturesOrdered::new());
+        loop {
+            let free = self.parallel.saturating_sub(prepared.len());
+            prepared.extend(files.by_ref().take(free).map(|file| prepare(self, &folder, file)));
+            let Some((naming, known, read)) = prepared.next().await else {
+                break;
+            };
+            let outcome = match read {
+                Ok(read) => save(&*self.store, &naming, read, known).await?,
+                Err(reason) => FileOutcome::new(naming.source, FileStatus::Failed(reason)),
+            };
+            add(outcome, &mut report);
+        }
+        drop(prepared);
+        for source in gone {
+            let naming = self.naming(source.id.clone(), source.location.clone(), "");
+            let outcome = save(&*self.store, &naming, Prepared::Gone, Some(source)).await?;
+            add(outcome, &mut report);
+        }
+        report.left_out = folder.files.left_out;
+        Ok(report)
     }
-    drop(prepared);
-    for source in gone {
-        let naming = ingest.naming(source.id.clone(), source.location.clone(), "");
-        let outcome = save(&*ingest.store, &naming, Prepared::Gone, Some(source)).await?;
-        add(outcome, &mut report);
-    }
-    report.left_out = folder.files.left_out;
-    Ok(report)
 }
 
 async fn open(ingest: &Ingest, path: &Path) -> Result<Folder, IngestError> {

@@ -83,7 +83,7 @@ async fn a_bad_file_is_a_record_and_not_an_end() {
         None
     );
 
-    // A file that becomes bad keeps the pages of its earlier content, and one that is mended gets some.
+    // A file that becomes bad keeps the pages of its earlier content, and one that is repaired gets some.
     handbook.write("a.md", "---\ntitle: [a\n---\nText\n");
     handbook.write("broken.md", "Mended.\n");
     let report = handbook.read().await;

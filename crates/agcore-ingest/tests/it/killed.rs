@@ -97,7 +97,7 @@ impl Reading {
     }
 }
 
-/// Writes a file of one of several kinds, some of which cannot be read.
+/// Writes a file of one of several kinds. Some cannot be read.
 fn write(folder: &Path, number: usize, version: &str) {
     let text = match number % 5 {
         0 => format!(

@@ -179,8 +179,8 @@ const GEMINI: Native = Native {
     shape: None,
 };
 
-/// The model is a part of the path, so that the endpoint is its beginning. The key is an API key; the keys of an account sign requests
-/// in its place, as the credential of the settings.
+/// The model is a part of the path, so that the endpoint is its beginning. The key is an API key; the keys of an account sign
+/// requests in its place, as the credential of the settings.
 #[cfg(feature = "bedrock")]
 const BEDROCK: Native = Native {
     name: "bedrock",

@@ -72,7 +72,7 @@ impl RequestSigner for AwsSigner {
         Ok(())
     }
 
-    /// The server quotes the signed headers, one of which is the session token, when it refuses a signature.
+    /// Returns the secret key and the session token: a server that refuses a signature quotes the signed headers.
     fn secrets(&self) -> Vec<Secret> {
         let all = [Some(self.keys.secret()), self.keys.session_token()];
         all.into_iter().flatten().map(Secret::from).collect()

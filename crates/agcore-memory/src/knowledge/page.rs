@@ -3,7 +3,7 @@
 use agcore_chat::{Actor, Citation, Text, Timestamp, id};
 use serde::{Deserialize, Serialize};
 
-use super::source::PageSource;
+use super::page_source::PageSource;
 use crate::error::{MemoryError, MemoryErrorKind};
 
 /// The maximum size of a page: the bytes of its title, summary and content together.

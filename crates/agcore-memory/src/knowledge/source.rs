@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use agcore_chat::{Actor, SourcePosition, Timestamp, id};
+use agcore_chat::{Actor, Timestamp, id};
 use serde::{Deserialize, Serialize};
 
 use super::page::KnowledgePage;
@@ -10,27 +10,6 @@ use crate::error::{MemoryError, MemoryErrorKind};
 
 /// The maximum number of warnings of a source.
 const MAX_WARNINGS: usize = 100;
-
-/// The source of a page, and the place of the page in it.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct PageSource {
-    /// The id of the [`KnowledgeSource`].
-    pub id: String,
-    /// The place.
-    #[serde(default, skip_serializing_if = "SourcePosition::is_empty")]
-    pub position: SourcePosition,
-}
-
-impl PageSource {
-    /// Creates a place in a source.
-    pub fn new(id: impl Into<String>, position: SourcePosition) -> Self {
-        Self {
-            id: id.into(),
-            position,
-        }
-    }
-}
 
 /// A file, or another source, from which pages were made: a record of what was read, so that it is read again only after it has
 /// changed.

@@ -9,12 +9,9 @@ use std::{
 
 use agcore_chat::{Actor, Clock};
 use agcore_session::{Entry, Journal, Record, SessionError, SessionErrorKind, Timestamp, id};
-use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-
-use super::{AuthError, Authenticator, Client};
 
 /// The first characters of every token, by which tools that look for leaked secrets recognize it.
 const PREFIX: &str = "agcore_";
@@ -277,27 +274,6 @@ impl Known {
             ("reset", ..) => self.by_hash.clear(),
             ("revoked", _, Some(id)) => self.by_hash.retain(|_, token| token.id != id),
             _ => {}
-        }
-    }
-}
-
-#[async_trait]
-impl Authenticator for TokenStore {
-    fn token_store(&self) -> Option<&TokenStore> {
-        Some(self)
-    }
-
-    async fn authenticate(&self, client: &Client<'_>) -> Result<Option<Actor>, AuthError> {
-        let Some(text) = client.bearer() else {
-            return Ok(None);
-        };
-        match self.find(text).await {
-            Ok(Some(token)) => Ok(Some(token.actor)),
-            Ok(None) => Err(AuthError::Invalid),
-            Err(error) => {
-                tracing::warn!(?error, "tokens cannot be checked");
-                Err(AuthError::Unavailable)
-            }
         }
     }
 }

@@ -34,14 +34,6 @@ pub(crate) struct Timeline {
 }
 
 impl Service {
-    /// Returns the timeline of a run of a thread.
-    ///
-    /// # Errors
-    /// `not_found` if there is no such run, and errors of the store.
-    pub(crate) async fn timeline(&self, own: &OwnedThread<'_>, run: &str) -> Result<Timeline, Problem> {
-        TimelineReader::default().read(self, own, run).await
-    }
-
     /// Returns the events of a run with these numbers, which ascend. Those that were deleted are missing.
     ///
     /// # Errors

@@ -4,11 +4,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use agcore_chat::{CallCost, Money, Text, Timestamp};
 
-use super::{MessageFilter, Session, SessionStore, StoredMessage};
-use crate::error::SessionError;
-
-/// The number of messages that are read at once.
-const PAGE: u64 = 500;
+use super::message::StoredMessage;
 
 /// The sum of model calls: their tokens and what they cost. Amounts of different currencies are never added.
 ///
@@ -96,29 +92,6 @@ impl CostEntry {
             last.latency_ms = bill.usage.latency_ms;
         }
         entries
-    }
-
-    /// Returns the model calls of all messages of a session, also of those that only document calls, such as summaries.
-    ///
-    /// Cancel safe.
-    ///
-    /// # Errors
-    /// As [`SessionReader::messages`](crate::SessionReader::messages).
-    pub async fn of_session(store: &dyn SessionStore, session: &Session) -> Result<Vec<Self>, SessionError> {
-        let mut entries = Vec::new();
-        for part in [MessageFilter::new(), MessageFilter::audit()] {
-            let mut after = 0;
-            loop {
-                let filter = part.clone().after(after).with_first(PAGE);
-                let messages = store.messages(session.tenant(), &session.id, &filter).await?;
-                entries.extend(messages.iter().flat_map(Self::of));
-                match messages.last() {
-                    Some(last) if messages.len() as u64 == PAGE => after = last.seq.unsigned_abs(),
-                    _ => break,
-                }
-            }
-        }
-        Ok(entries)
     }
 
     fn of_call(call: &CallCost, at: Timestamp) -> Self {

@@ -12,7 +12,9 @@ async fn rejection(options: MockOptions, api: Api, body: &Value) -> String {
         return String::new();
     }
     assert_eq!(received.status, 400);
-    let error = &received.json()["error"];
+    let body = received.json();
+    // The errors of Bedrock are not nested.
+    let error = if body["error"].is_null() { &body } else { &body["error"] };
     let text = [&error["param"], &error["message"], error]
         .into_iter()
         .find_map(Value::as_str);
@@ -322,7 +324,7 @@ async fn validates_converse_requests() {
         ),
         (json!({ "messages": [{ "role": "user", "content": [] }] }), "is empty"),
         (json!({ "messages": [of_user(json!([{ "text": " " }]))] }), "is blank"),
-        (json!({ "messages": [user, user] }), "must alternate"),
+        (json!({ "messages": [user, user] }), ""),
         (talk(json!([call("a")]), json!([result("a")])), ""),
         (
             talk(json!([call("a")]), json!([result("b")])),

@@ -5,9 +5,10 @@
 //! checksum of everything before it. Numbers are big endian, checksums are those of zip files. A length is used only if its
 //! checksum is right, and a message is returned only if both are.
 
+mod error;
 mod headers;
 
-use std::fmt;
+pub use self::error::EventStreamError;
 
 use self::headers::Headers;
 
@@ -40,36 +41,6 @@ impl<'a> EventStreamMessage<'a> {
     }
 }
 
-/// The reason an event stream cannot be read further. The stream is damaged or is none at all.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum EventStreamError {
-    /// The checksum of a prelude is wrong, so that the length of its message is unknown.
-    PreludeChecksum,
-    /// The checksum of a message is wrong.
-    MessageChecksum,
-    /// A message is shorter than its own headers.
-    TooShort,
-    /// The headers or the payload of a message are larger than the limit.
-    TooLarge,
-    /// The headers of a message cannot be read.
-    Headers,
-}
-
-impl fmt::Display for EventStreamError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::PreludeChecksum => "the checksum of the beginning of a message is wrong",
-            Self::MessageChecksum => "the checksum of a message is wrong",
-            Self::TooShort => "a message is shorter than its headers",
-            Self::TooLarge => "a message is larger than the limit of 24 MiB with headers of 128 KiB",
-            Self::Headers => "the headers of a message are invalid",
-        })
-    }
-}
-
-impl std::error::Error for EventStreamError {}
-
 /// A decoder that splits a binary event stream into messages. They do not depend on how the bytes are split into reads.
 ///
 /// ```
@@ -95,7 +66,7 @@ impl std::error::Error for EventStreamError {}
 #[derive(Debug, Default)]
 pub struct EventStreamDecoder {
     /// The beginning of a message that is not complete yet.
-    begun: Vec<u8>,
+    partial: Vec<u8>,
 }
 
 impl EventStreamDecoder {
@@ -116,18 +87,18 @@ impl EventStreamDecoder {
     ) -> Result<(), E> {
         let mut rest = bytes;
         // Bytes are added to the incomplete message until its length is known, and then until it is complete.
-        while !self.begun.is_empty() {
-            let size = message_size(&self.begun)?.unwrap_or(PRELUDE);
-            let missing = size - self.begun.len();
+        while !self.partial.is_empty() {
+            let size = message_size(&self.partial)?.unwrap_or(PRELUDE);
+            let missing = size - self.partial.len();
             let (more, after) = rest.split_at(missing.min(rest.len()));
-            self.begun.extend_from_slice(more);
+            self.partial.extend_from_slice(more);
             rest = after;
             if more.len() < missing {
                 return Ok(());
             }
-            if message_size(&self.begun)? == Some(self.begun.len()) {
-                on_message(read(&self.begun)?)?;
-                self.begun.clear();
+            if message_size(&self.partial)? == Some(self.partial.len()) {
+                on_message(read(&self.partial)?)?;
+                self.partial.clear();
             }
         }
         while let Some(size) = message_size(rest)? {
@@ -137,13 +108,13 @@ impl EventStreamDecoder {
             on_message(read(message)?)?;
             rest = after;
         }
-        self.begun.extend_from_slice(rest);
+        self.partial.extend_from_slice(rest);
         Ok(())
     }
 
     /// Returns whether the bytes so far end within a message, so that a stream that ends here is incomplete.
     pub fn is_within_message(&self) -> bool {
-        !self.begun.is_empty()
+        !self.partial.is_empty()
     }
 }
 

@@ -1,4 +1,4 @@
-//! Requests to the Converse API of Bedrock, and what is kept of its replies for the next request.
+//! Requests to the Converse API of Bedrock, and the parts of its replies that are kept for the next request.
 
 mod given_back;
 mod messages;

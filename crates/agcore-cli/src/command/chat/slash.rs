@@ -7,15 +7,9 @@ pub(super) use self::{own::hidden, table::Kind};
 
 use agcore::chat::text::nearest;
 use agcore_settings::Project;
-use agcore_terminal::{
-    console::CommandName,
-    render::{columns, sanitized_line},
-};
+use agcore_terminal::{console::CommandName, render::sanitized_line};
 
-use self::table::{Argument, Entry, TABLE};
-
-/// The column of the descriptions in [`help`] and [`KEYS`].
-const COLUMN: usize = 15;
+use self::table::{Argument, Entry, TABLE, names, row};
 
 /// The part of `/help` that is not in the table.
 const INPUT: &str = "\
@@ -114,21 +108,6 @@ pub(super) fn help(project: &Project) -> String {
         .map(of_entry)
         .chain(["\n".to_owned(), own::help(project), INPUT.to_owned()])
         .collect()
-}
-
-/// Formats a command and its description in two columns.
-fn row(usage: &str, help: &str) -> String {
-    let usage = usage.trim_end();
-    let space = " ".repeat(COLUMN.saturating_sub(columns(usage)));
-    match space.as_str() {
-        // A single space would not separate columns.
-        "" | " " => format!("{usage}\n{:COLUMN$}{help}\n", ""),
-        space => format!("{usage}{space}{help}\n"),
-    }
-}
-
-fn names(entry: &Entry) -> impl Iterator<Item = &'static str> + use<> {
-    [entry.name].into_iter().chain(entry.aliases.iter().copied())
 }
 
 fn unknown(name: &str, project: &Project) -> String {

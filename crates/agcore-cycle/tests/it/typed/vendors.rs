@@ -111,7 +111,9 @@ fn tool_count(body: &Value) -> usize {
         Value::Null => &body["tools"],
         functions => functions,
     };
-    tools.as_array().map_or(0, Vec::len)
+    let tools = tools.as_array().into_iter().flatten();
+    // Bedrock has cache points among the tools.
+    tools.filter(|tool| tool.get("cachePoint").is_none()).count()
 }
 
 /// Runs a turn with a tool that the model calls first. Returns the mode and the bodies of the requests.

@@ -6,7 +6,7 @@ use agcore_aws::{RequestParts, Signer};
 
 use super::{keys::ObjectKeys, place::BucketPlace, request::ObjectRequest};
 
-/// The service that is signed for, whoever serves the API.
+/// The service that is signed for, also if another vendor serves the API.
 const SERVICE: &str = "s3";
 
 /// Signs a request for an escaped path.

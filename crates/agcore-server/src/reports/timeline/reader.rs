@@ -32,6 +32,16 @@ pub(crate) struct TimelineReader {
     messages: Vec<Arc<StoredMessage>>,
 }
 
+impl Service {
+    /// Returns the timeline of a run of a thread.
+    ///
+    /// # Errors
+    /// `not_found` if there is no such run, and errors of the store.
+    pub(crate) async fn timeline(&self, own: &OwnedThread<'_>, run: &str) -> Result<Timeline, Problem> {
+        TimelineReader::default().read(self, own, run).await
+    }
+}
+
 impl TimelineReader {
     /// Returns the timeline of a run of a thread.
     ///

@@ -41,8 +41,8 @@ pub struct AwsAccess {
 }
 
 impl AwsAccess {
-    /// Searches the variables and files, if the provider is Amazon's. Keys are searched unless there is an API key. Adds a warning if
-    /// some are incomplete or cannot be used.
+    /// Searches the variables and files, if the provider is Amazon's. Keys are searched unless there is an API key. Adds a
+    /// warning if some are incomplete or cannot be used.
     pub(super) fn find(
         provider: &ProviderType,
         has_api_key: bool,

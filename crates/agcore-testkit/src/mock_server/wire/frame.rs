@@ -2,12 +2,15 @@
 
 use super::event::{Event, Part};
 
+/// The type of an event without a name.
+const USUAL: &str = "contentBlockDelta";
+
 /// The type of a header that is text.
 const TEXT: u8 = 7;
 
 /// Writes an event as a message: a prelude with lengths and a checksum, headers, the payload, and a checksum.
 pub(crate) fn frame(event: &Event) -> Vec<u8> {
-    let name = event.name.as_deref().unwrap_or("unknown");
+    let name = event.name.as_deref().unwrap_or(USUAL);
     let (name_header, kind) = match event.part {
         Part::Exception => (":exception-type", "exception"),
         _ => (":event-type", "event"),

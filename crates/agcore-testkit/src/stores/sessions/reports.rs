@@ -275,7 +275,10 @@ pub async fn lists_spending(subject: &dyn SessionStoreSubject) {
 
     let first = all[0].created_at;
     let between = SpendingFilter::owned_by(ann.clone(), first, all[2].created_at);
-    assert_eq!(seen(&opened.store.spending(&between).await.unwrap()), ["a[0]", "erased[1]"]);
+    assert_eq!(
+        seen(&opened.store.spending(&between).await.unwrap()),
+        ["a[0]", "erased[1]"]
+    );
     let early = SpendingFilter::owned_by(ann.clone(), Timestamp::from_millis(0), first);
     assert!(opened.store.spending(&early).await.unwrap().is_empty());
     let of_tenant = SpendingFilter::new("acme", begin, end);

@@ -139,7 +139,7 @@ pub(super) struct OpenBlock {
     pub(super) kind: OpenKind,
 }
 
-/// The kind of an open block, with what is emitted only at its end.
+/// The kind of an open block, with the parts that are emitted only at its end.
 #[derive(Debug)]
 pub(super) enum OpenKind {
     Text,

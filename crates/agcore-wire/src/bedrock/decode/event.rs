@@ -5,7 +5,7 @@ use serde_json::{Result, Value};
 
 use super::{
     block::{Block, Piece},
-    message::Metadata,
+    message::{Metadata, is_padding},
 };
 use crate::decode::json::JsonReader;
 
@@ -33,9 +33,6 @@ pub(super) enum Event {
     /// An event of a type that is not known.
     Other,
 }
-
-/// The padding that hides the length of what the model wrote.
-const PADDING: &str = "p";
 
 /// Reads an event of a type.
 pub(super) fn read(kind: &str, payload: &[u8]) -> Result<Event> {
@@ -93,7 +90,7 @@ fn read_message_stop(json: &mut JsonReader<'_>) -> Result<Event> {
     while let Some(name) = json.next_name(&mut members)? {
         match &*name {
             "stopReason" => reason = json.text()?,
-            PADDING => json.skip()?,
+            member if is_padding(member) => json.skip()?,
             other => others.push((other.into(), json.value()?)),
         }
     }
@@ -106,9 +103,4 @@ fn read_message_stop(json: &mut JsonReader<'_>) -> Result<Event> {
 fn read_index(json: &mut JsonReader<'_>) -> Result<u32> {
     let index = json.count()?;
     Ok(index.and_then(|index| u32::try_from(index).ok()).unwrap_or(0))
-}
-
-/// Returns whether a member is padding.
-pub(super) fn is_padding(name: &str) -> bool {
-    name == PADDING
 }

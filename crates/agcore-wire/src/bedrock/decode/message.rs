@@ -15,7 +15,7 @@ pub(super) struct Reply {
     pub(super) metadata: Metadata,
 }
 
-/// What a reply has beside the message.
+/// The parts of a reply beside the message.
 #[derive(Debug, Default)]
 pub(super) struct Metadata {
     pub(super) usage: RawUsage,
@@ -57,7 +57,7 @@ impl Metadata {
     fn read_member(&mut self, name: &str, json: &mut JsonReader<'_>) -> Result<()> {
         match name {
             "usage" => self.usage = RawUsage::read(json)?,
-            _ if super::event::is_padding(name) => json.skip()?,
+            _ if is_padding(name) => json.skip()?,
             _ => {
                 let value = json.value()?;
                 let text = |value: Option<&Value>| value.and_then(Value::as_str).map(str::to_owned);
@@ -103,4 +103,12 @@ fn read_message(json: &mut JsonReader<'_>) -> Result<Option<Vec<Block>>> {
         }
     }
     Ok(Some(blocks))
+}
+
+/// The padding that hides the length of what the model wrote.
+const PADDING: &str = "p";
+
+/// Returns whether a member is padding.
+pub(super) fn is_padding(name: &str) -> bool {
+    name == PADDING
 }

@@ -15,7 +15,7 @@ pub(super) struct EncodedBlock<'a> {
     pub(super) mark: Option<Mark<'a>>,
 }
 
-/// A cache point: the vendor caches the prompt up to what is in front of it.
+/// A cache point: the vendor caches the prompt in front of it.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Mark<'a> {
     /// Placed by the application.

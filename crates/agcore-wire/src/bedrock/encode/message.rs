@@ -194,7 +194,7 @@ fn result<'a>(
         return Err(unsupported("audio in tool results", "send it in a user message"));
     }
     let is_error = traits.result_status.then_some(message.marks.is_error);
-    // Cache points stand between the blocks of a message, not within one.
+    // Cache points are between the blocks of a message, not within one.
     for block in &mut content {
         block.mark = None;
     }

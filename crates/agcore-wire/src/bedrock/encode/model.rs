@@ -74,7 +74,7 @@ pub(super) enum ThinkingRule {
     Qwen,
 }
 
-/// A model of which nothing is known: all that the API has, and no more than every model accepts.
+/// An unknown model: all that the API has, and no more than every model accepts.
 const UNKNOWN: Traits = Traits {
     forcing: Forcing::Never,
     beside_results: Beside::Everything,
@@ -232,7 +232,7 @@ const MODELS: &[(&str, &str, Traits)] = &[
 const AREAS: &[&str] = &["us", "us-gov", "eu", "apac", "jp", "au", "ca", "sa", "global"];
 
 impl Traits {
-    /// Returns whether a cache point may stand behind tools.
+    /// Returns whether a cache point may follow tools.
     pub(super) fn caching_of_tools(self) -> bool {
         self.caching == Caching::Everything
     }

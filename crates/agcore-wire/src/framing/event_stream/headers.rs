@@ -1,6 +1,6 @@
 //! [`Headers`]: the headers of a message, one after the other.
 
-use super::EventStreamError;
+use super::error::EventStreamError;
 
 /// An iterator over headers: the name, and the value if it is text.
 #[derive(Debug)]

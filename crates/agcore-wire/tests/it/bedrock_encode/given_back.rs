@@ -31,7 +31,7 @@ fn of_case(name: &str) -> AssistantMessage {
     folded(case.decoder().unwrap(), &body)
 }
 
-/// Returns what is sent back of a reply, after two further turns.
+/// Returns the part of a reply that is sent back, after two further turns.
 fn sent_back(model: &str, reply: AssistantMessage) -> Value {
     let results: Vec<Message> = reply
         .tool_calls()

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use agcore_settings::Project;
 use agcore_terminal::{console::CommandName, render::sanitized_line};
 
-use super::{COLUMN, TABLE, names, row};
+use super::table::{COLUMN, TABLE, names, row};
 
 /// Returns the message of a command in a file, with what was typed after its name, and where it is from. `None` if there is none.
 pub(super) fn message(project: &Project, name: &str, typed: &str) -> Option<(String, String)> {

@@ -1,4 +1,9 @@
-//! The table of the slash commands.
+//! The table of the slash commands, and its rows in `/help`.
+
+use agcore_terminal::render::columns;
+
+/// The column of the descriptions in `/help` and in the list of keys.
+pub(super) const COLUMN: usize = 15;
 
 /// A command of the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -291,4 +296,20 @@ const fn entry(
         usage,
         help,
     }
+}
+
+/// Formats a command and its description in two columns.
+pub(super) fn row(usage: &str, help: &str) -> String {
+    let usage = usage.trim_end();
+    let space = " ".repeat(COLUMN.saturating_sub(columns(usage)));
+    match space.as_str() {
+        // A single space would not separate columns.
+        "" | " " => format!("{usage}\n{:COLUMN$}{help}\n", ""),
+        space => format!("{usage}{space}{help}\n"),
+    }
+}
+
+/// Returns the name of a command, and its other names.
+pub(super) fn names(entry: &Entry) -> impl Iterator<Item = &'static str> + use<> {
+    [entry.name].into_iter().chain(entry.aliases.iter().copied())
 }

@@ -72,14 +72,6 @@ pub(super) fn validate(body: &Value) -> Result<(), ApiError> {
     for message in messages {
         validate_message(message)?;
     }
-    for pair in messages.windows(2) {
-        if pair[0]["role"] == pair[1]["role"] {
-            return reject(
-                "messages",
-                "The roles of messages must alternate between user and assistant.",
-            );
-        }
-    }
     validate_results(messages)?;
     let tools = items(&body["toolConfig"]["tools"]);
     let uses_tools = |message: &Value| {

@@ -6,8 +6,8 @@ use serde_json::Value;
 /// Returns what a reply cites: web pages, files and parts of documents, in the order of the reply. Spans are those of
 /// [`AssistantMessage::text`].
 ///
-/// The vendors' own forms stay in the reply as they are: annotations of OpenAI, citations of Anthropic, grounding of Gemini. An entry
-/// without a source that can be named is left out.
+/// The vendors' own forms stay in the reply as they are: annotations of OpenAI, citations of Anthropic, grounding of Gemini. An
+/// entry without a source that can be named is left out.
 ///
 /// ```
 /// use agcore_chat::ChatResponse;
@@ -161,7 +161,7 @@ fn segment_span(segment: &Value, whole: &str) -> Option<TextSpan> {
         (Some(found), Some(shown)) if found != shown => None,
         (found, _) => found.map(|_| (start, end)),
     };
-    // In a reply of several parts, the text tells which part it is.
+    // In a reply of several parts, the text decides which part it is.
     let range = range.or_else(|| {
         let start = whole.find(shown?)?;
         Some((start, start + shown?.len()))
