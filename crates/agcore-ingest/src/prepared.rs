@@ -49,7 +49,7 @@ impl Naming {
 
     fn finished(&self, page: KnowledgePage) -> KnowledgePage {
         let page = page.with_owner(self.owner.clone());
-        self.tags.iter().fold(page, |page, tag| page.with_tag(tag))
+        self.tags.iter().fold(page, KnowledgePage::with_tag)
     }
 }
 
@@ -57,7 +57,7 @@ impl Naming {
 #[derive(Debug)]
 pub(crate) enum Prepared {
     /// The record and the pages to save.
-    Pages(KnowledgeSource, Vec<KnowledgePage>),
+    Pages(Box<KnowledgeSource>, Vec<KnowledgePage>),
     /// It has the fingerprint that it had before.
     Unchanged,
     /// It is of a kind without text.
@@ -86,7 +86,7 @@ pub(crate) async fn prepare(
                 let title = naming.title.clone().unwrap_or_else(|| note.page.title.clone());
                 source.title = Some(title);
                 let pages = pages_of_note(naming, note);
-                Prepared::Pages(source, pages)
+                Prepared::Pages(Box::new(source), pages)
             }
             Err(reason) => problem(
                 source,
@@ -99,7 +99,7 @@ pub(crate) async fn prepare(
             source.title = found.title;
             source.warnings = found.warnings;
             let pages = numbered(naming, found.parts, |page| naming.finished(page));
-            Prepared::Pages(source, pages)
+            Prepared::Pages(Box::new(source), pages)
         }
         Err(NoParts::NoText(reason)) => Prepared::NoText(reason),
         Err(NoParts::Problem(found)) => problem(source, found),

@@ -38,7 +38,7 @@ fn parse(work: &Work<'_>, text: &str, dialect: Dialect) -> Result<Preprocessed, 
         .map_err(|error| work.broken("its rows cannot be separated").with_source(error))?
     {
         work.check_row(record.len())?;
-        let start = record.position().map_or(0, |position| position.byte());
+        let start = record.position().map_or(0, csv::Position::byte);
         is_after_blank |= record.position().is_some() && has_blank_line(rows, start);
         let line = lines.of_row(start);
         // A line of spaces is blank.

@@ -23,7 +23,7 @@ pub(super) async fn save(
 ) -> Result<FileOutcome, MemoryError> {
     let outcome = |status: FileStatus| FileOutcome::new(naming.source.as_str(), status);
     match prepared {
-        Prepared::Pages(source, pages) => save_pages(store, naming, (source, pages), known).await,
+        Prepared::Pages(source, pages) => save_pages(store, naming, (*source, pages), known).await,
         Prepared::Unchanged => Ok(match known.and_then(|known| known.problem.clone()) {
             Some(problem) => outcome(FileStatus::Failed(problem)),
             None => outcome(FileStatus::Unchanged),

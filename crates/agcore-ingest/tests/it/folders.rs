@@ -260,7 +260,7 @@ async fn options_are_part_of_what_is_compared() {
     let mut seen = Vec::new();
     tagged
         .folder(&handbook.folder(), |progress| {
-            seen.push((progress.done, progress.total))
+            seen.push((progress.done, progress.total));
         })
         .await
         .unwrap();

@@ -295,6 +295,7 @@ mod tests {
     use agcore_chat::SystemClock;
     use agcore_session::InMemoryJournal;
     use agcore_testkit::clock::ManualClock;
+    use async_trait::async_trait;
 
     use super::*;
 

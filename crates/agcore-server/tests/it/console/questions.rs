@@ -201,9 +201,7 @@ async fn several_questions_are_answered_together() {
         assert_eq!(report.matches(&format!(">{shown}<")).count(), 2, "{report}");
         assert_eq!(report.matches("was not accepted").count(), 1, "{report}");
         for thread in ["a%2F1", "b"] {
-            let session = server.get(&format!("/api/v1/agent/sessions/{thread}")).await.json();
-            let run = session["runs"].as_array().unwrap().last().unwrap()["runId"].clone();
-            server.follow(thread, run.as_str().unwrap(), None).await;
+            ended(&server, thread).await;
             let history = server
                 .get(&format!("/api/v1/agent/history?threadId={thread}"))
                 .await
@@ -220,7 +218,16 @@ async fn several_questions_are_answered_together() {
             report.contains("was answered before") && report.contains(">denied<"),
             "{report}"
         );
+        // A question is closed when the run with its answer begins.
+        ended(&server, "c").await;
         assert!(browser.get("/console/inbox").await.text.contains("No open questions"));
         server.stop().await;
     }
+}
+
+/// Waits for the end of the newest run of a thread.
+async fn ended(server: &Running, thread: &str) {
+    let session = server.get(&format!("/api/v1/agent/sessions/{thread}")).await.json();
+    let run = session["runs"].as_array().unwrap().last().unwrap()["runId"].clone();
+    server.follow(thread, run.as_str().unwrap(), None).await;
 }

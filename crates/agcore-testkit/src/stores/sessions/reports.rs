@@ -194,7 +194,7 @@ async fn spenders(opened: &Opened, ann: &Actor) {
     let sessions = [
         (ann, NewSession::new("a").with_metadata("agent", "ada")),
         (
-            &ann,
+            ann,
             NewSession::new("b")
                 .with_metadata("agent", 5)
                 .with_metadata("$.agent", "x\0"),

@@ -20,7 +20,7 @@ impl ProgressLine {
     }
 
     pub(super) fn show(&mut self, done: usize, total: usize) {
-        if self.is_shown && (done % STEP == 0 || done == total) {
+        if self.is_shown && (done.is_multiple_of(STEP) || done == total) {
             self.is_written = true;
             write(&format!("\r{done} of {total} files"));
         }
