@@ -32,7 +32,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let retriever = MemoryRetriever::new(Arc::new(KnowledgeIndex::new(store, texts)), clock);
     for question in [
         "When do I water tomatoes?",
-        "What does a rose cost?",
+        "What is the price of a rose?",
         "海滨化工的联系人是谁？",
         "How long is the warranty?",
     ] {
@@ -51,7 +51,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     // An agent finds passages with the tool `retrieve`, whose results say how to cite them.
     let model = agcore_examples::model(offline())?;
     let session = agcore::agent(model).with_knowledge(retriever).session()?;
-    let question = "What does a rose cost?";
+    let question = "What is the price of a rose?";
     println!("{question}\n  {}", session.turn(question).await?.text());
     Ok(())
 }
@@ -59,7 +59,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
 fn print(report: &IngestReport) {
     let pages = report.pages();
     println!(
-        "{} pages saved, {} deleted, {} files unchanged",
+        "pages: {} saved, {} deleted; files: {} unchanged",
         pages.saved, pages.deleted, report.unchanged
     );
     for (file, reason) in report.failed() {

@@ -262,7 +262,7 @@ mod tests {
             "groundingChunks": [{"web": {"uri": "https://o", "title": "Oslo"}}, {"retrievedContext": {"title": "a.txt"}}, {}],
             "groundingSupports": [
                 {"segment": {"startIndex": 12, "endIndex": 25, "text": "Oslo is cold."}, "groundingChunkIndices": [0, 1, 2, 9]},
-                {"segment": {"startIndex": 1, "endIndex": 4}, "groundingChunkIndices": [0]},
+                {"segment": {"startIndex": 1, "endIndex": 3}, "groundingChunkIndices": [0]},
             ],
         });
         choice.extra.insert("groundingMetadata", grounding);
