@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct PageSource {
-    /// The id of the [`KnowledgeSource`].
+    /// The id of the [`KnowledgeSource`](super::KnowledgeSource).
     pub id: String,
     /// The place.
     #[serde(default, skip_serializing_if = "SourcePosition::is_empty")]
