@@ -1,6 +1,6 @@
 //! `features`: every library, and every program with features, builds without warnings with no features, with the default
 //! features and, unless only the usual selections are checked, with each feature alone; a build with one API contains no
-//! code of another. `ci` checks the facade and the program only.
+//! code of another. `ci` checks the facade, the program and the server only.
 //!
 //! All features at once are not built here, because clippy, docs and tests build them.
 
@@ -18,8 +18,8 @@ use crate::workspace::{Package, Workspace};
 /// Number of lines of a log that a failed build shows.
 const TAIL: usize = 40;
 
-/// The packages that most people build: the facade and the program.
-const MAIN: &[&str] = &["agcore", "agcore-cli"];
+/// The packages that most people build: the facade, the program, and the server as a library.
+const MAIN: &[&str] = &["agcore", "agcore-cli", "agcore-server"];
 
 /// The selections of features that are checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

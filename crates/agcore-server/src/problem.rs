@@ -178,6 +178,7 @@ impl Problem {
     }
 
     /// Returns whether this is the problem of an id that is not known.
+    #[cfg(feature = "console")]
     pub(crate) fn is_unknown(&self) -> bool {
         self.code == ProblemCode::NotFound
     }

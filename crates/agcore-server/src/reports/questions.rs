@@ -17,6 +17,7 @@ impl Service {
     ///
     /// # Errors
     /// When the store fails.
+    #[cfg(feature = "console")]
     pub(crate) async fn count_questions(&self, actor: &Actor, limit: u64) -> Result<(usize, bool), Problem> {
         let filter = ApprovalFilter::owned_by(actor.clone())
             .with_status(ApprovalStatus::Open)
