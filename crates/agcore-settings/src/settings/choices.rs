@@ -1,22 +1,20 @@
 //! [`Choices`]: every setting with its value and its source.
 
 mod aws;
+mod provider;
+mod unknown;
 
 use agcore::{
     catalog::ModelPrice,
-    chat::text::suggestion,
-    llm::{
-        ProviderConfig, ProviderType,
-        credential::{Credential, Secret},
-        transport::http::Proxy,
-    },
+    llm::{ProviderType, credential::Secret, transport::http::Proxy},
 };
 use agcore_terminal::{
     process,
     render::{THEME, Theme},
 };
 
-pub use self::aws::AwsAccess;
+use self::unknown::unknown;
+pub use self::{aws::AwsAccess, unknown::Unknown};
 use super::{
     context::ContextFiles,
     file::serve::ServeTable,
@@ -24,17 +22,18 @@ use super::{
     model_limits::ModelLimits,
     model_prices,
     origin::{Chosen, Origin},
-    proxy,
+    proxy::{self, shown_proxy},
     report::FolderReport,
     selection::Selection,
+    shown::{Shown, counted},
     sources::Sources,
-    table::{TRACE_CONTENT, TRACE_MODELS, file_settings, variables},
+    table::{TRACE_CONTENT, TRACE_MODELS},
     tools::ToolSettings,
 };
 use crate::{
     SettingsError, SettingsOptions,
     secrets::{KEYRING, Place},
-    vendor::{example_model, key_variable, other_key_variable, unquoted},
+    vendor::{key_variable, other_key_variable, redacted_url, unquoted},
     wording::text_in_words,
 };
 
@@ -84,15 +83,6 @@ pub struct Choices {
     pub ignored_notice: Option<String>,
     /// Unknown settings and variables, possibly mistyped.
     pub unknown: Unknown,
-}
-
-/// Messages about unknown names, each with its location.
-#[derive(Debug, Default)]
-pub struct Unknown {
-    /// Settings in the settings file.
-    pub settings: Vec<String>,
-    /// Variables with the program's prefix.
-    pub variables: Vec<String>,
 }
 
 impl Choices {
@@ -181,70 +171,44 @@ impl Choices {
         })
     }
 
-    /// Returns what a user should know before a command uses the settings, each as a line.
-    pub fn notices(&self) -> Vec<String> {
-        let warnings = self.warnings.iter().chain(&self.ignored_notice);
-        let warnings = warnings.map(|warning| format!("warning: {warning}"));
-        warnings
-            .chain(self.note().map(|note| format!("note: {note}")))
-            .collect()
-    }
-
-    /// Returns why the provider was selected, if the user may not expect it.
-    fn note(&self) -> Option<String> {
-        let origin = &self.provider.origin;
-        let (Origin::Key(_) | Origin::StoredKey(_)) = origin else {
-            return None;
-        };
-        let provider = &self.provider.value;
-        Some(format!(
-            "using {provider} because {origin}; pass --provider to select another one"
-        ))
-    }
-
-    /// Returns the configuration of the provider. The model name is empty if no model is set.
-    pub fn provider_config(&self) -> ProviderConfig {
-        let model = self.model.as_ref().map_or("", |model| &model.value);
-        let config = ProviderConfig::new(self.provider.value.clone(), model);
-        let mut config = config
-            .with_proxy(self.proxy.value.clone())
-            .with_timeouts(self.limits.timeouts);
-        if let Some(url) = &self.base_url {
-            config = config.with_base_url(url.value.as_str());
+    /// Returns the settings that have one value each, and then the timeouts and retries.
+    pub fn shown(&self) -> Vec<Shown> {
+        let mut shown = vec![
+            Shown::new("provider", self.provider.value.name(), &self.provider.origin),
+            Shown::option("model", self.model.as_ref(), Clone::clone),
+            base_url(self),
+            Shown::new("proxy", shown_proxy(&self.proxy.value), &self.proxy.origin),
+            Shown::option("api_key", self.key.as_ref(), |_| "set".to_owned()),
+            Shown::new("system", self.system.value.as_str(), &self.system.origin),
+            Shown::switch("history", &self.history),
+            Shown::new("theme", self.theme.value.as_str(), &self.theme.origin),
+            Shown::switch("trace_content", &self.trace_content),
+            Shown::switch("trace_models", &self.trace_models),
+            Shown::option("prices", self.prices.as_ref(), |prices| {
+                counted(prices.len(), "model", "models")
+            }),
+            Shown::new(
+                "permissions",
+                counted(self.tools.permissions.len(), "entry", "entries"),
+                &self.tools.permissions_origin,
+            ),
+            Shown::new("grants", self.tools.grants.to_string(), &self.tools.grants_origin),
+        ];
+        if let Some(serve) = self.serve.as_ref().filter(|serve| !serve.value.hooks.is_empty()) {
+            let hooks = serve.value.hooks.iter();
+            let hooks = hooks.map(|hook| format!("{} ({}, {})", hook.id.value, hook.verify.as_str(), hook.target()));
+            shown.push(Shown::new(
+                "serve.hooks",
+                hooks.collect::<Vec<_>>().join("; "),
+                &serve.origin,
+            ));
         }
-        config = self.aws.add_to(config);
-        if let Some(key) = &self.key {
-            config = config.with_credential(Credential::key(key.value.clone()));
-        }
-        config
-    }
-
-    /// Checks that the settings file has no unknown settings.
-    ///
-    /// # Errors
-    /// The first unknown setting.
-    pub fn check_unknown(&self) -> Result<(), SettingsError> {
-        match self.unknown.settings.first() {
-            None => Ok(()),
-            Some(message) => Err(SettingsError::new(message.as_str())),
-        }
-    }
-
-    /// Returns the model name.
-    ///
-    /// # Errors
-    /// When no model is set.
-    pub fn model(&self) -> Result<&str, SettingsError> {
-        self.model.as_ref().map(|model| model.value.as_str()).ok_or_else(|| {
-            let provider = &self.provider.value;
-            let example = example_model(provider)
-                .map(|model| format!(" (for example, --model {model})"))
-                .unwrap_or_default();
-            self.report.explain(SettingsError::new(format!(
-                "no model is set for {provider}: pass --model NAME{example}, set AGCORE_MODEL, or write `model = \
-                 \"NAME\"` in agcore.toml\n`agcore models --provider {provider}` lists the models."
-            )))
-        })
+        shown.extend(self.limits.settings.iter().map(|limit| Shown {
+            name: limit.name,
+            value: Some(limit.value.clone()),
+            origin: Some(limit.origin.clone()),
+        }));
+        shown
     }
 }
 
@@ -354,24 +318,15 @@ fn parse_switch(value: &str, origin: Origin) -> Result<Chosen<bool>, SettingsErr
     Ok(Chosen { value, origin })
 }
 
-fn unknown(sources: &Sources) -> Unknown {
-    let settings = sources.files.iter().flat_map(|file| &file.file.unknown);
-    let settings = settings.map(|(name, error)| {
-        let near = name.as_deref().map(|name| suggestion(name, file_settings()));
-        error.to_string() + &near.unwrap_or_default()
-    });
-    let settings = settings.collect();
-    let names = sources.program_variables();
-    let known = variables().map(|variable| variable.name);
-    let unknown = names.iter().filter(|name| known.clone().all(|known| known != *name));
-    let unknown = unknown.map(|name| format!("unknown variable {name}{}", suggestion(name, known.clone())));
-    let misplaced = variables().filter(|variable| variable.is_environment_only);
-    let misplaced = misplaced
-        .map(|variable| variable.name)
-        .filter(|name| sources.is_in_dotenv(name));
-    let misplaced = misplaced.map(|name| format!("{name} is ignored in .env; set it in the environment"));
-    Unknown {
-        settings,
-        variables: unknown.chain(misplaced).collect(),
+fn base_url(choices: &Choices) -> Shown {
+    let name = "base_url";
+    if choices.base_url.is_some() {
+        return Shown::option(name, choices.base_url.as_ref(), |url| redacted_url(url));
+    }
+    let default = choices.provider.value.base_url();
+    Shown {
+        name,
+        value: default.map(str::to_owned),
+        origin: default.map(|_| Origin::Default),
     }
 }
