@@ -77,10 +77,9 @@ async fn the_guide_lists_every_route() {
     let server = Running::start(with_administrators(builder(&texts([]), &store()))).await;
     let document = server.get("/openapi.json").await.json();
     server.stop().await;
-    let guide = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/guide/service.md");
-    let guide = std::fs::read_to_string(guide).unwrap();
-    let section = guide.split("<!-- routes -->").nth(1).unwrap();
-    let listed: Vec<_> = section.lines().filter(|line| line.starts_with("| `")).collect();
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/guide/service.md");
+    let guide = std::fs::read_to_string(path).unwrap();
+    let [before, section, after] = guide.split("<!-- routes -->").collect::<Vec<_>>().try_into().unwrap();
     let mut rows = Vec::new();
     for (path, methods) in document["paths"].as_object().unwrap() {
         for (method, operation) in methods.as_object().unwrap() {
@@ -89,7 +88,21 @@ async fn the_guide_lists_every_route() {
         }
     }
     rows.sort_by_key(|row| !row.contains("/api/"));
-    assert_eq!(listed, rows, "the table of the guide should be\n{}", rows.join("\n"));
+    let table = format!("\n\n| route | description |\n|---|---|\n{}\n\n", rows.join("\n"));
+    if section != table && is_updating() {
+        std::fs::write(path, format!("{before}<!-- routes -->{table}<!-- routes -->{after}")).unwrap();
+        return;
+    }
+    assert_eq!(
+        section, table,
+        "the table of routes in docs/guide/service.md is out of date; INSTA_UPDATE=always writes it"
+    );
+}
+
+/// Returns whether generated texts are written instead of compared, as insta does with snapshots.
+#[expect(clippy::disallowed_methods, reason = "insta reads the same variable")]
+fn is_updating() -> bool {
+    std::env::var_os("INSTA_UPDATE").is_some_and(|value| value == "always")
 }
 
 #[tokio::test]
