@@ -10,7 +10,6 @@
 
 mod exit;
 mod stdout;
-mod args;
 mod input;
 mod prices;
 mod sessions;
@@ -36,6 +35,7 @@ use std::{
     time::Duration,
 };
 
+use agcore_args::{Args, ChatArgs, Command, FlowCommand, InspectCommand, LogFormat};
 use agcore_telemetry::LogForm;
 use agcore_terminal::{
     interrupt::Interrupts,
@@ -49,7 +49,6 @@ use tokio::{
 };
 
 use crate::{
-    args::{Args, ChatArgs, Command, FlowCommand, InspectCommand, LogFormat},
     exit::{Failure, FailureKind},
     output::Output,
     stdout::print,

@@ -8,12 +8,12 @@ use agcore::{
     llm::{SystemClock, TurnOutcome},
     tools::{Approver, AuditSink},
 };
+use agcore_args::OutputFormat;
 use agcore_stream_json::{Detail, ErrorInfo, Init, LineStream, RunEnd, Status};
 use agcore_terminal::render::Render;
 use serde_json::Value;
 
 use crate::{
-    args::OutputFormat,
     exit::{Failure, FailureKind},
     prices::Prices,
 };

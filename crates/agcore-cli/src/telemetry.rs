@@ -8,6 +8,7 @@ use std::{
 };
 
 use agcore::llm::SystemClock;
+use agcore_args::LogLevel;
 use agcore_settings::LOG;
 #[cfg(feature = "otel")]
 use agcore_settings::vendor::redacted_url;
@@ -18,7 +19,7 @@ use agcore_terminal::{process::variable, render::sanitized};
 use tokio::runtime::Handle;
 use tracing_subscriber::{Layer, Registry, filter::LevelFilter, layer::SubscriberExt, util::SubscriberInitExt};
 
-use crate::{args::LogLevel, exit::Failure};
+use crate::exit::Failure;
 
 /// The default service name.
 #[cfg(feature = "otel")]

@@ -142,7 +142,13 @@ pub(crate) const DOORS: &[Door] = &[
             "termimad",
         ],
         // The options of settings and permission modes can be parsed by clap.
-        users: &["agcore-terminal", "agcore-settings", "agcore-workbench", "agcore-cli"],
+        users: &[
+            "agcore-terminal",
+            "agcore-settings",
+            "agcore-workbench",
+            "agcore-args",
+            "agcore-cli",
+        ],
     },
 ];
 

@@ -53,7 +53,8 @@ pub(crate) const PLACES: &[(&str, Place)] = &[
     ("agcore-settings", Place::Floor(7)),
     ("agcore-workbench", Place::Floor(8)),
     ("agcore-demo", Place::Floor(8)),
-    ("agcore-cli", Place::Floor(9)),
+    ("agcore-args", Place::Floor(9)),
+    ("agcore-cli", Place::Floor(10)),
     (
         TESTKIT,
         Place::Outside(&[

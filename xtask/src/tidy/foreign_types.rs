@@ -45,6 +45,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("agcore-profile", &["serde", "serde_json", "uuid"]),
     ("agcore-prompt", &["serde", "serde_json"]),
     ("agcore-trace", &["tracing"]),
+    ("agcore-args", &["clap", "clap_complete"]),
     ("agcore-settings", &["clap", "regex", "serde"]),
     (
         "agcore-stream-json",

@@ -4,14 +4,13 @@
 pub(crate) mod acp {
     use agcore_terminal::{interrupt::Interrupts, render::Color};
 
-    use crate::{
-        args::AcpArgs,
-        exit::{Failure, missing::ACP},
-    };
+    use agcore_args::AcpArgs;
+
+    use crate::exit::{Failure, missing::ACP};
 
     /// Fails.
     pub(crate) async fn run(_: AcpArgs, _: &Interrupts, _: Color) -> Result<(), Failure> {
-        Err(ACP.failure("agcore acp"))
+        Err(Failure::missing(ACP, "agcore acp"))
     }
 }
 
@@ -19,14 +18,13 @@ pub(crate) mod acp {
 pub(crate) mod eval {
     use agcore_terminal::{interrupt::Interrupts, render::Color};
 
-    use crate::{
-        args::EvalArgs,
-        exit::{Failure, missing::EVAL},
-    };
+    use agcore_args::EvalArgs;
+
+    use crate::exit::{Failure, missing::EVAL};
 
     /// Fails.
     pub(crate) async fn run(_: &EvalArgs, _: &Interrupts, _: Color) -> Result<(), Failure> {
-        Err(EVAL.failure("agcore eval"))
+        Err(Failure::missing(EVAL, "agcore eval"))
     }
 }
 
@@ -34,10 +32,10 @@ pub(crate) mod eval {
 pub(crate) mod flow {
     use std::path::Path;
 
+    use agcore_args::{ChatArgs, FlowCommand, FlowValues};
     use agcore_terminal::{interrupt::Interrupts, render::Color};
 
     use crate::{
-        args::{ChatArgs, FlowCommand, FlowValues},
         command::chat::Front,
         exit::{Failure, missing::FLOW},
         output::Output,
@@ -52,12 +50,12 @@ pub(crate) mod flow {
 
     /// Fails.
     pub(crate) async fn run(_: &FlowCommand, _: &Interrupts, _: Color, _: Option<&Output>) -> Result<(), Failure> {
-        Err(FLOW.failure("agcore flow"))
+        Err(Failure::missing(FLOW, "agcore flow"))
     }
 
     /// Fails.
     pub(in crate::command) async fn run_file(_: &FlowRun<'_>, _: &Front<'_>) -> Result<(), Failure> {
-        Err(FLOW.failure("agcore run --flow"))
+        Err(Failure::missing(FLOW, "agcore run --flow"))
     }
 }
 
@@ -65,14 +63,13 @@ pub(crate) mod flow {
 pub(crate) mod mcp {
     use agcore_terminal::{interrupt::Interrupts, render::Color};
 
-    use crate::{
-        args::McpCommand,
-        exit::{Failure, missing::MCP},
-    };
+    use agcore_args::McpCommand;
+
+    use crate::exit::{Failure, missing::MCP};
 
     /// Fails.
     pub(crate) async fn run(_: &McpCommand, _: &Interrupts, _: Color) -> Result<(), Failure> {
-        Err(MCP.failure("agcore mcp"))
+        Err(Failure::missing(MCP, "agcore mcp"))
     }
 }
 
@@ -80,14 +77,13 @@ pub(crate) mod mcp {
 pub(crate) mod serve {
     use agcore_terminal::{interrupt::Interrupts, render::Color};
 
-    use crate::{
-        args::ServeArgs,
-        exit::{Failure, missing::SERVE},
-    };
+    use agcore_args::ServeArgs;
+
+    use crate::exit::{Failure, missing::SERVE};
 
     /// Fails.
     pub(crate) async fn run(_: &ServeArgs, _: &Interrupts, _: Color) -> Result<(), Failure> {
-        Err(SERVE.failure("agcore serve"))
+        Err(Failure::missing(SERVE, "agcore serve"))
     }
 }
 
@@ -95,92 +91,85 @@ pub(crate) mod serve {
 pub(crate) mod stored {
     /// `agcore admin`.
     pub(crate) mod admin {
-        use crate::{
-            args::AdminCommand,
-            exit::{Failure, missing::STORE},
-        };
+        use agcore_args::AdminCommand;
+
+        use crate::exit::{Failure, missing::STORE};
 
         /// Fails.
         pub(crate) async fn run(_: &AdminCommand) -> Result<(), Failure> {
-            Err(STORE.failure("agcore admin"))
+            Err(Failure::missing(STORE, "agcore admin"))
         }
     }
 
     /// `agcore knowledge`.
     pub(crate) mod knowledge {
-        use crate::{
-            args::KnowledgeCommand,
-            exit::{Failure, missing::STORE},
-        };
+        use agcore_args::KnowledgeCommand;
+
+        use crate::exit::{Failure, missing::STORE};
 
         /// Fails.
         pub(crate) async fn run(_: &KnowledgeCommand) -> Result<(), Failure> {
-            Err(STORE.failure("agcore knowledge"))
+            Err(Failure::missing(STORE, "agcore knowledge"))
         }
     }
 
     /// `agcore memory`.
     pub(crate) mod memory {
-        use crate::{
-            args::MemoryCommand,
-            exit::{Failure, missing::STORE},
-        };
+        use agcore_args::MemoryCommand;
+
+        use crate::exit::{Failure, missing::STORE};
 
         /// Fails.
         pub(crate) async fn run(_: &MemoryCommand) -> Result<(), Failure> {
-            Err(STORE.failure("agcore memory"))
+            Err(Failure::missing(STORE, "agcore memory"))
         }
     }
 
     /// `agcore quotas`.
     pub(crate) mod quotas {
-        use crate::{
-            args::QuotasCommand,
-            exit::{Failure, missing::STORE},
-        };
+        use agcore_args::QuotasCommand;
+
+        use crate::exit::{Failure, missing::STORE};
 
         /// Fails.
         pub(crate) async fn run(_: &QuotasCommand) -> Result<(), Failure> {
-            Err(STORE.failure("agcore quotas"))
+            Err(Failure::missing(STORE, "agcore quotas"))
         }
     }
 
     /// `agcore schedules`.
     pub(crate) mod schedules {
-        use crate::{
-            args::SchedulesCommand,
-            exit::{Failure, missing::STORE},
-        };
+        use agcore_args::SchedulesCommand;
+
+        use crate::exit::{Failure, missing::STORE};
 
         /// Fails.
         pub(crate) async fn run(_: &SchedulesCommand) -> Result<(), Failure> {
-            Err(STORE.failure("agcore schedules"))
+            Err(Failure::missing(STORE, "agcore schedules"))
         }
     }
 
     /// `agcore webhooks`.
     pub(crate) mod webhooks {
-        use crate::{
-            args::WebhooksCommand,
-            exit::{Failure, missing::STORE},
-        };
+        use agcore_args::WebhooksCommand;
+
+        use crate::exit::{Failure, missing::STORE};
 
         /// Fails.
         pub(crate) async fn run(_: &WebhooksCommand) -> Result<(), Failure> {
-            Err(STORE.failure("agcore webhooks"))
+            Err(Failure::missing(STORE, "agcore webhooks"))
         }
     }
 
     /// `agcore store`.
     pub(crate) mod store {
-        use crate::{
-            args::StoreCommand,
-            exit::{Failure, missing::STORE},
-        };
+        use agcore_args::StoreCommand;
+
+        use crate::exit::{Failure, missing::STORE};
 
         /// Fails.
         pub(crate) async fn run(_: &StoreCommand) -> Result<(), Failure> {
-            Err(STORE.failure("agcore store"))
+            Err(Failure::missing(STORE, "agcore store"))
         }
     }
 }

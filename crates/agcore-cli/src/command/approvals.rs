@@ -6,13 +6,13 @@ use agcore::{
     chat::{Answer, QuestionKind},
     session::ApprovalStatus,
 };
+use agcore_args::{ApprovalsCommand, ListApprovalsArgs};
 use agcore_terminal::render::{Color, Palette, difference, sanitized_line};
 use agcore_workbench::program_tools::{Previews, ToolFolder};
 use serde_json::{Value, json};
 
 use crate::{
     approve::call_text,
-    args::{ApprovalsCommand, ListApprovalsArgs},
     exit::Failure,
     sessions::{OpenQuestion, Sessions, time},
     stdout::print,

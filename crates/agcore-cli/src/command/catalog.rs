@@ -6,9 +6,10 @@ pub(super) mod models;
 mod price;
 mod update;
 
+use agcore_args::CatalogCommand;
 use agcore_terminal::interrupt::Interrupts;
 
-use crate::{args::CatalogCommand, exit::Failure};
+use crate::exit::Failure;
 
 /// Runs `agcore catalog`.
 ///

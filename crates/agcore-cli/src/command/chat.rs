@@ -23,15 +23,12 @@ pub(crate) mod acp;
 
 use std::io::{self, IsTerminal};
 
+use agcore_args::{ChatArgs, OutputFormat};
 use agcore_terminal::{interrupt::Interrupts, render::Color};
 
 use self::first_key::offer_init;
-use crate::{
-    args::{ChatArgs, OutputFormat},
-    exit::Failure,
-    output::Output,
-    trust_dialog, workbench,
-};
+
+use crate::{exit::Failure, output::Output, trust_dialog, workbench};
 
 pub(super) use self::{
     one_shot::{Front, OneShot},

@@ -5,6 +5,7 @@ mod remarks;
 use std::collections::BTreeMap;
 
 use agcore::session::{CostEntry, CostTotals, Session};
+use agcore_args::{CostArgs, CostGroup};
 use agcore_terminal::{
     render::{columns, hanging_to, sanitized_line, truncated},
     table::{table, table_width},
@@ -12,8 +13,8 @@ use agcore_terminal::{
 use serde_json::{Map, Value, json};
 
 use self::remarks::{Remarks, counted, current_prices};
+
 use crate::{
-    args::{CostArgs, CostGroup},
     exit::Failure,
     sessions::{Sessions, current_folder, day},
     stdout::{print, print_list},

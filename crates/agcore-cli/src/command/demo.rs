@@ -15,6 +15,7 @@ use agcore::{
     llm::{ProviderConfig, TurnOutcome},
     tools::{Approval, ApprovalRequest, Approver, PermissionRules, Rule, RuleState, ToolError, typed},
 };
+use agcore_args::{Args, Command};
 use agcore_demo::{Demo, Playground, demo_behavior};
 use agcore_terminal::{
     interrupt::Interrupts,
@@ -28,14 +29,7 @@ use serde::Deserialize;
 use tokio::sync::Barrier;
 use tokio_util::sync::CancellationToken;
 
-use crate::{
-    approve::question,
-    args::{Args, Command},
-    command,
-    exit::Failure,
-    stdout::print,
-    turn,
-};
+use crate::{approve::question, command, exit::Failure, stdout::print, turn};
 
 /// The user's messages, one for each turn.
 const NAME: &str = "Hello! My name is Ada.";

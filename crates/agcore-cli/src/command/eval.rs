@@ -7,6 +7,7 @@ mod view;
 use std::{fs, path::Path};
 
 use agcore::eval::{Evaluation, Format, Judge, Report, Suite};
+use agcore_args::{EvalArgs, EvalCommand, SuiteArgs};
 use agcore_settings::{Settings, atomic_file};
 use agcore_terminal::{interrupt::Interrupts, render::Color};
 use agcore_workbench::Workbench;
@@ -17,8 +18,8 @@ use self::{
     target::{needs_judge, needs_model, target},
     view::view,
 };
+
 use crate::{
-    args::{EvalArgs, EvalCommand, SuiteArgs},
     exit::{Failure, setup_failure},
     stdout::print,
     trust_dialog, workbench,

@@ -11,11 +11,13 @@ mod progress;
 mod run;
 
 use agcore::flow::FlowFile;
+use agcore_args::FlowCommand;
 use agcore_terminal::{interrupt::Interrupts, render::Color};
 
 use self::{check::check, draw::draw};
 use super::chat::Front;
-use crate::{args::FlowCommand, exit::Failure, output::Output, stdout::print, trust_dialog::silence_notices};
+
+use crate::{exit::Failure, output::Output, stdout::print, trust_dialog::silence_notices};
 
 pub(in crate::command) use self::run::{FlowRun, run_file};
 

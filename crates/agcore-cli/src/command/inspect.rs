@@ -8,14 +8,13 @@ mod stream;
 use std::path::Path;
 
 use agcore::llm::wire::wire_case::{self, run};
+use agcore_args::{CaseArgs, ReadMode};
 
 pub(crate) use self::{cassette::cassette, stream::stream};
 
 use self::{case_file::CaseFile, output::Output};
-use crate::{
-    args::{CaseArgs, ReadMode},
-    exit::Failure,
-};
+
+use crate::exit::Failure;
 
 /// Decodes cases. A case that cannot be decoded is reported, and the others are still written.
 ///

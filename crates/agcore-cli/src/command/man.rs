@@ -2,10 +2,11 @@
 
 use std::{fs, path::Path};
 
+use agcore_args::Args;
 use agcore_settings::places::abbreviated;
 use agcore_terminal::render::sanitized_line;
 
-use crate::{args::Args, exit::Failure, stdout::print};
+use crate::{exit::Failure, stdout::print};
 
 /// Prints the page of the program, or of a command.
 ///

@@ -7,9 +7,10 @@ mod list;
 mod login;
 mod serve;
 
+use agcore_args::McpCommand;
 use agcore_terminal::{interrupt::Interrupts, render::Color};
 
-use crate::{args::McpCommand, exit::Failure};
+use crate::exit::Failure;
 
 /// Runs an `mcp` command.
 ///

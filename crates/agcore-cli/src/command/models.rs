@@ -1,13 +1,14 @@
 //! `agcore models`: lists the models that a server offers, or those of a catalog.
 
 use agcore::{catalog::ListPrices, chat::text::suggestion, llm::wire::operation::ModelEntry};
+use agcore_args::ModelsArgs;
 use agcore_settings::{Choices, SettingsOptions, vendor::versioned_url};
 use agcore_terminal::{render::sanitized_line, table::table};
 use serde_json::{Value, json};
 
 use super::catalog::listed;
+
 use crate::{
-    args::ModelsArgs,
     exit::{Failure, setup_failure},
     prices::snapshot,
     stdout::print,

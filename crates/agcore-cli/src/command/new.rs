@@ -6,10 +6,11 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use agcore_args::NewArgs;
 use agcore_terminal::{process::shell_word, render::sanitized_line};
 use serde_json::Value;
 
-use crate::{args::NewArgs, exit::Failure, stdout::print};
+use crate::{exit::Failure, stdout::print};
 
 /// The crates of agcore where this program was built.
 const BUILT_AT: &str = env!("CARGO_MANIFEST_DIR");

@@ -10,6 +10,7 @@ use agcore::{
     agent::{TaskAgent, TaskReport, TaskTurn},
     chat::{AssistantMessage, EventKind, Message, PersonEvent, Question, QuestionKind, TextEvent, TurnEvent},
 };
+use agcore_args::{OutputFormat, RunArgs};
 use agcore_settings::Settings;
 use agcore_terminal::{
     interrupt::Interrupts,
@@ -22,9 +23,9 @@ use super::{
     chat::{Front, OneShot, selected},
     flow::{FlowRun, run_file},
 };
+
 use crate::{
     approve::call_text,
-    args::{OutputFormat, RunArgs},
     exit::Failure,
     input::{self, attachments::with_files},
     output::Output,

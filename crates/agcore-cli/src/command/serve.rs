@@ -19,6 +19,7 @@ use std::{
 };
 
 use agcore::{agent::RuntimeBundle, flow::FileFlowBuilder};
+use agcore_args::{ServeArgs, ServeCommand};
 use agcore_server::{JwtVerifier, Role, Server, ServerBuilder, ServerError, SharedCatalog, TrustedProxy};
 use agcore_settings::Settings;
 use agcore_terminal::{interrupt::Interrupts, render::Color};
@@ -33,8 +34,8 @@ use self::{
     failure::{failure, in_use},
 };
 use super::chat::agent;
+
 use crate::{
-    args::{ServeArgs, ServeCommand},
     exit::{Failure, setup_failure},
     prices::Prices,
     sessions::Sessions,

@@ -5,6 +5,7 @@ mod trajectory;
 mod transcript;
 
 use agcore::session::{MessageFilter, Session, StoredMessage};
+use agcore_args::{DeleteArgs, ExportArgs, ExportFormat, ListArgs, RenameArgs, SearchArgs, SessionsCommand, ShowArgs};
 use agcore_terminal::{
     interrupt::Interrupts,
     render::{Color, sanitized_line},
@@ -13,8 +14,8 @@ use agcore_terminal::{
 use serde_json::{Value, json};
 
 use self::{replay::replay, trajectory::trajectory, transcript::transcript};
+
 use crate::{
-    args::{DeleteArgs, ExportArgs, ExportFormat, ListArgs, RenameArgs, SearchArgs, SessionsCommand, ShowArgs},
     exit::Failure,
     sessions::{Extent, Sessions, current_folder, folder_of, last_turn, time},
     stdout::print,

@@ -1,10 +1,10 @@
 //! `agcore skills` and `agcore agents`: what the files of the user and of the current directory add to a chat.
 
+use agcore_args::{AgentsCommand, ProjectArgs, SkillsCommand};
 use agcore_settings::{Project, ToolSettings};
 use serde_json::json;
 
 use crate::{
-    args::{AgentsCommand, ProjectArgs, SkillsCommand},
     exit::Failure,
     project_list::{agent_list, skill_list},
     stdout::{print, print_list},

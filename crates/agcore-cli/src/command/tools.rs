@@ -7,6 +7,7 @@ use agcore::{
     chat::text::suggestion,
     tools::{RegisteredTool, ToolRegistry},
 };
+use agcore_args::ToolsCommand;
 use agcore_settings::{PolicyOptions, ToolSettings};
 use agcore_terminal::{
     interrupt::Interrupts,
@@ -20,8 +21,8 @@ use agcore_workbench::{
 use serde_json::{Value, json};
 
 use self::call::{CallArgs, ToolSet};
+
 use crate::{
-    args::ToolsCommand,
     exit::Failure,
     stdout::{print, print_list},
     trust_dialog::print_notices,

@@ -6,11 +6,13 @@ use std::{
 };
 
 use agcore::{llm::SystemClock, memory::InMemoryStore, session::InMemorySessionStore};
+use agcore_args::SessionArgs;
 use agcore_settings::STORE;
 use agcore_terminal::process::variable;
 
 use super::{SessionKind, Sessions};
-use crate::{args::SessionArgs, exit::Failure};
+
+use crate::exit::Failure;
 
 /// The name of the server for other programs that want to use its database or its sessions.
 const SERVER: &str = "agcore serve";

@@ -4,10 +4,10 @@ use agcore::{
     catalog::{Catalog, CatalogError, CatalogProblem, Snapshot},
     llm::ProviderType,
 };
+use agcore_args::CheckArgs;
 use serde_json::{Value, json};
 
 use crate::{
-    args::CheckArgs,
     exit::Failure,
     prices::{catalog_file, snapshot},
     stdout::print,

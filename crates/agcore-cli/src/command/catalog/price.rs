@@ -7,8 +7,9 @@ use std::{
 };
 
 use agcore::catalog::{PriceLine, price_line};
+use agcore_args::PriceArgs;
 
-use crate::{args::PriceArgs, exit::Failure, stdout::print};
+use crate::{exit::Failure, stdout::print};
 
 /// The longest line, in bytes.
 const MAX_LINE: u64 = 16 << 20;

@@ -10,12 +10,13 @@ use agcore::{
     llm::SystemClock,
     session::Timestamp,
 };
+use agcore_args::UpdateArgs;
 use agcore_settings::places::user_snapshot;
 use agcore_terminal::{interrupt::Interrupts, render::sanitized_line};
 
 use self::origin::Origin;
+
 use crate::{
-    args::UpdateArgs,
     exit::Failure,
     prices::snapshot,
     stdout::print,

@@ -6,11 +6,13 @@ mod hosted;
 mod mcp_servers;
 mod host;
 
+use agcore_args::AcpArgs;
 use agcore_terminal::{interrupt::Interrupts, render::Color};
 use tokio_util::sync::CancellationToken;
 
 use self::host::EditorHost;
-use crate::{args::AcpArgs, exit::Failure, sessions::Sessions};
+
+use crate::{exit::Failure, sessions::Sessions};
 
 /// Serves the editor that has started the program until it closes standard input, or until Ctrl-C or SIGTERM.
 ///

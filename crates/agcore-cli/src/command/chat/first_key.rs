@@ -1,11 +1,11 @@
 //! Offers `agcore init` to someone who has no key yet.
 
 use agcore::llm::LlmErrorKind;
+use agcore_args::InitArgs;
 use agcore_settings::Settings;
 use agcore_terminal::{interrupt::Interrupts, render::Color};
 
 use crate::{
-    args::InitArgs,
     command::setup::init,
     exit::{Failure, setup_failure},
     stdout::print_list,

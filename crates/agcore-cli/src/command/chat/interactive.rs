@@ -6,6 +6,7 @@ pub(super) mod shell_prefix;
 use std::{borrow::Cow, io};
 
 use agcore::session::CostEntry;
+use agcore_args::ChatArgs;
 use agcore_settings::{
     Settings,
     vendor::{redacted_url, versioned_url},
@@ -39,8 +40,8 @@ use super::{
     turn_log::{Costs, TurnLog},
     turn_runner::{Questions, TurnRunner},
 };
+
 use crate::{
-    args::ChatArgs,
     exit::Failure,
     input::{attachments::with_files, history::history_file},
     prices::Prices,

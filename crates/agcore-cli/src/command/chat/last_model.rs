@@ -1,12 +1,13 @@
 //! The model with which a session continues: the one that answered last, or that was to answer if nothing did.
 
 use agcore::{AgentSpec, session::Session};
+use agcore_args::ChatArgs;
 use agcore_settings::Settings;
 use agcore_terminal::render::sanitized_line;
 
 use super::{conversation::Conversation, session::model_of};
+
 use crate::{
-    args::ChatArgs,
     exit::Failure,
     sessions::{Answered, Sessions},
 };

@@ -14,6 +14,7 @@ use agcore::{
     session::Session,
     tools::{Approver, AuditRecord, AuditSink, SuspendingApprover},
 };
+use agcore_args::ChatArgs;
 use agcore_settings::{Settings, vendor::versioned_url};
 use agcore_stream_json::{Init, McpServer};
 use agcore_terminal::{
@@ -40,9 +41,9 @@ use super::{
     session::{ChatSessions, agent_of, model_of},
     turn_runner::Questions,
 };
+
 use crate::{
     approve::AskUser,
-    args::ChatArgs,
     denials::Denials,
     exit::{Failure, FailureKind},
     input::{self, attachments::with_files},

@@ -1,13 +1,13 @@
 //! Lets the user choose a session from a list.
 
 use agcore::session::Session;
+use agcore_args::SessionArgs;
 use agcore_terminal::{
     console::{Console, Line},
     render::{sanitized_line, window_height, wrapped},
 };
 
 use crate::{
-    args::SessionArgs,
     exit::Failure,
     sessions::{Extent, SessionKind, Sessions, current_folder, numbered_table},
     stdout::print,

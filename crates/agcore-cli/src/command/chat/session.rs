@@ -12,6 +12,7 @@ use agcore::{
     llm::{ProviderConfig, SystemClock},
     session::Session,
 };
+use agcore_args::{ChatArgs, ModelOption};
 use agcore_settings::{ContextFiles, Project, Settings};
 use agcore_terminal::render::sanitized_line;
 use agcore_workbench::{
@@ -19,8 +20,8 @@ use agcore_workbench::{
 };
 
 use super::session::{options_hook::OptionsHook, recording::Recording};
+
 use crate::{
-    args::{ChatArgs, ModelOption},
     exit::{Failure, setup_failure},
     prices::Prices,
     sessions::{FIRST_MODEL, FLOW_OPTIONS, FOLDER, KIND, SINGLE, Sessions, current_folder},

@@ -3,13 +3,14 @@
 use std::collections::BTreeSet;
 
 use agcore::session::CostEntry;
+use agcore_args::CostArgs;
 use agcore_settings::{
     Choices, SettingsOptions,
     places::{abbreviated, user_catalog},
 };
 use agcore_terminal::render::sanitized_line;
 
-use crate::{args::CostArgs, prices::Prices};
+use crate::prices::Prices;
 
 /// The most models that a remark names.
 const MAX_NAMES: usize = 5;

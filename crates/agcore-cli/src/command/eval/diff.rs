@@ -6,13 +6,14 @@ use agcore::{
     chat::text::error_chain,
     eval::{CaseChange, Report, ReportDiff},
 };
+use agcore_args::DiffArgs;
 use agcore_terminal::{
     render::{sanitized, sanitized_line},
     table::table,
 };
 use serde_json::{Value, json};
 
-use crate::{args::DiffArgs, exit::Failure, stdout::print};
+use crate::{exit::Failure, stdout::print};
 
 /// Compares two reports.
 ///

@@ -6,10 +6,11 @@ use agcore::{
     chat::{Price, PriceFn},
     eval::{AgentTarget, Suite},
 };
+use agcore_args::SuiteArgs;
 use agcore_settings::Settings;
 use agcore_workbench::{Surface, Workbench};
 
-use crate::{args::SuiteArgs, command::chat::agent, exit::Failure, prices::Prices};
+use crate::{command::chat::agent, exit::Failure, prices::Prices};
 
 /// Returns the target, without a model.
 ///

@@ -6,17 +6,14 @@ use agcore::{
     llm::provider_fn,
     tools::{NoArguments, ToolRegistry, typed},
 };
+use agcore_args::{FlowDrawArgs, PictureFormat};
 
 use super::{
     file::{build, failure, read},
     turn::Turn,
 };
-use crate::{
-    args::{FlowDrawArgs, PictureFormat},
-    exit::Failure,
-    sessions::Sessions,
-    stdout::print,
-};
+
+use crate::{exit::Failure, sessions::Sessions, stdout::print};
 
 /// Prints the picture.
 ///

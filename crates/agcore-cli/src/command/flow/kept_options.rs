@@ -6,9 +6,10 @@ use std::{
 };
 
 use agcore::{profile::Uuid, session::Session};
+use agcore_args::FlowValues;
 use serde::{Deserialize, Serialize};
 
-use crate::{args::FlowValues, sessions::FLOW_OPTIONS};
+use crate::sessions::FLOW_OPTIONS;
 
 /// The options, as they are kept in the metadata of a session.
 #[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -3,9 +3,10 @@
 use std::{fs, path::Path};
 
 use agcore::profile::{ProfileDocument, UserAgentContext, Uuid, build_global_system_prompt};
+use agcore_args::FlowValues;
 use agcore_terminal::render::sanitized_line;
 
-use crate::{args::FlowValues, exit::Failure};
+use crate::exit::Failure;
 
 /// The user for whom a flow runs, from the file of `--profiles`.
 pub(super) struct Profile {

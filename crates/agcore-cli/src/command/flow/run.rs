@@ -18,6 +18,7 @@ use agcore::{
     llm::SystemClock,
     session::title_of,
 };
+use agcore_args::{ChatArgs, FlowValues, OutputFormat};
 use agcore_terminal::{
     process::shell_word,
     render::{Render, TICK},
@@ -34,8 +35,8 @@ use super::{
     progress::Progress,
     turn::{Turn, messages},
 };
+
 use crate::{
-    args::{ChatArgs, FlowValues, OutputFormat},
     command::chat::{Front, OneShot, selected},
     exit::{Failure, FailureKind},
     input::{self, attachments::with_files},

@@ -6,12 +6,13 @@ use agcore::{
     chat::Usage,
     llm::cassette::{Cassette, CassetteReport, ExchangeReport},
 };
+use agcore_args::CassetteArgs;
 use agcore_terminal::{
     render::{sanitized_line, truncated},
     table::table,
 };
 
-use crate::{args::CassetteArgs, exit::Failure, stdout::print};
+use crate::{exit::Failure, stdout::print};
 
 /// The maximum width of a cell, in columns.
 const MAX_CELL: usize = 60;

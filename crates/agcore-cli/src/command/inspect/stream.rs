@@ -7,9 +7,10 @@ use std::{
 };
 
 use agcore::llm::wire::wire_case::{ReadMode, WireCase, run};
+use agcore_args::StreamArgs;
 use agcore_terminal::render::sanitized;
 
-use crate::{args::StreamArgs, exit::Failure, stdout::print};
+use crate::{exit::Failure, stdout::print};
 
 /// Decodes a body and shows its content.
 ///

@@ -1,6 +1,7 @@
 //! `agcore mcp call`: calls a tool of a server, subject to the same permission checks as a call by a model.
 
 use agcore::{chat::text::suggestion, mcp::McpErrorKind, tools::ToolRegistry};
+use agcore_args::McpCallArgs;
 use agcore_terminal::{
     interrupt::Interrupts,
     render::{Color, sanitized_line},
@@ -12,8 +13,8 @@ use agcore_workbench::{
 };
 
 use super::find::{find, settings};
+
 use crate::{
-    args::McpCallArgs,
     command::tools::call::{self, CallArgs, ToolSet},
     exit::{Failure, FailureKind},
 };

@@ -4,13 +4,14 @@ use agcore::{
     mcp::{McpError, McpErrorKind},
     tools::ToolRegistry,
 };
+use agcore_args::McpDoctorArgs;
 use agcore_settings::NamedServer;
 use agcore_terminal::render::Color;
 use agcore_workbench::mcp::{Server, Servers};
 
 use super::find::{find, settings};
+
 use crate::{
-    args::McpDoctorArgs,
     command::setup::doctor::{Check, Report},
     exit::{Failure, FailureKind},
 };

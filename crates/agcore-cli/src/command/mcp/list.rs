@@ -1,14 +1,15 @@
 //! `agcore mcp list`: the servers with their state and tools.
 
 use agcore::tools::{RegisteredTool, ToolRegistry};
+use agcore_args::McpListArgs;
 use agcore_settings::{NamedServer, ToolSettings};
 use agcore_terminal::render::{sanitized_line, shown_lines};
 use agcore_workbench::mcp::{Server, Servers};
 use serde_json::{Value, json};
 
 use super::find::settings;
+
 use crate::{
-    args::McpListArgs,
     exit::Failure,
     stdout::{print, print_list},
 };

@@ -7,6 +7,7 @@ use std::{
 };
 
 use agcore::mcp::{Authorizer, McpClient, McpErrorKind, OAuth, TokenStore};
+use agcore_args::{McpLoginArgs, McpLogoutArgs};
 use agcore_settings::NamedServer;
 use agcore_terminal::{process::variable, render::sanitized_line};
 use agcore_workbench::mcp::{StoredTokens, options};
@@ -17,8 +18,8 @@ use tokio::{
 };
 
 use super::find::{find, settings};
+
 use crate::{
-    args::{McpLoginArgs, McpLogoutArgs},
     exit::{Failure, FailureKind},
     stdout::print,
 };

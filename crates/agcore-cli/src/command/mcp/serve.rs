@@ -10,13 +10,15 @@ use agcore::{
     mcp::{HttpServerOptions, Identity, McpError, McpServer},
     tools::Approver,
 };
+use agcore_args::McpServeArgs;
 use agcore_terminal::{interrupt::Interrupts, process::variable};
 use agcore_workbench::{permission_mode::AllowAll, tool_server};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use super::find::settings;
-use crate::{args::McpServeArgs, exit::Failure};
+
+use crate::exit::Failure;
 
 /// The variable with the token that clients must send over HTTP.
 const TOKEN: &str = "AGCORE_MCP_TOKEN";

@@ -7,6 +7,7 @@ use std::{
 };
 
 use agcore::{files::LocalStorage, llm::transport::http::Proxy, session::quota::QuotaDefaults};
+use agcore_args::{Busy, RoleName, ServeArgs};
 use agcore_server::{
     AdminTokens, BusyPolicy, DoorApprovals, DoorSettings, HttpSender, JwtVerifier, Limits, MediaSources, Sharing,
     Unfinished,
@@ -14,10 +15,8 @@ use agcore_server::{
 use agcore_settings::{ApprovalsName, BusyName, Chosen, LimitsTable, MediaName, Origin, QuotaEntry, ServeTable};
 
 use super::{admins::admins, jwt, quotas::quota_defaults, retention::RetentionConfig, sharing::sharing};
-use crate::{
-    args::{Busy, RoleName, ServeArgs},
-    hook_config::HookConfig,
-};
+
+use crate::hook_config::HookConfig;
 
 /// The address without options and settings.
 const LISTEN: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8737);

@@ -6,18 +6,13 @@ use agcore::{
     chat::{Clock, SystemClock},
     webhook::{DeliveryPayload, DeliveryScheme},
 };
+use agcore_args::{HookRequestArgs, HooksCommand, ReportArgs};
 use agcore_server::IncomingHook;
 use agcore_settings::{Choices, IncomingHookEntry};
 use agcore_terminal::{render::sanitized_line, table::table};
 use serde_json::{Value, json};
 
-use crate::{
-    args::{HookRequestArgs, HooksCommand, ReportArgs},
-    exit::Failure,
-    hook_config::HookConfig,
-    stdout::print,
-    trust_dialog::print_notices,
-};
+use crate::{exit::Failure, hook_config::HookConfig, stdout::print, trust_dialog::print_notices};
 
 /// The largest delivery that is read from a file, in bytes.
 const MAX_FILE: u64 = 4 << 20;

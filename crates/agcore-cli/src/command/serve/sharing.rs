@@ -2,10 +2,9 @@
 
 use std::{process, time::Duration};
 
+use agcore_args::{RoleName, ServeArgs};
 use agcore_server::{Role, Sharing};
 use agcore_settings::SharingTable;
-
-use crate::args::{RoleName, ServeArgs};
 
 /// The longest lease that the settings can ask for, in seconds.
 const LONGEST: u64 = 3600;

@@ -7,12 +7,12 @@ use agcore::{
     llm::SystemClock,
     session::{Journal, SessionError},
 };
+use agcore_args::TokensCommand;
 use agcore_server::TokenStore;
 use agcore_terminal::render::sanitized_line;
 use ring::rand::{SecureRandom, SystemRandom};
 
 use crate::{
-    args::TokensCommand,
     exit::Failure,
     sessions::{Sessions, time},
     stdout::print,

@@ -8,6 +8,7 @@ use agcore::{
     chat::text::error_chain,
     llm::provider_fn,
 };
+use agcore_args::ReplayArgs;
 use agcore_settings::Settings;
 use agcore_terminal::{
     interrupt::Interrupts,
@@ -17,9 +18,8 @@ use agcore_workbench::{Surface, Workbench};
 use serde_json::{Value, json};
 
 use super::trajectory::{no_model, read, trajectory};
-use crate::{
-    args::ReplayArgs, command::chat::agent, exit::Failure, sessions::Sessions, stdout::print, trust_dialog, workbench,
-};
+
+use crate::{command::chat::agent, exit::Failure, sessions::Sessions, stdout::print, trust_dialog, workbench};
 
 /// Runs a session again with the current settings and tools.
 ///

@@ -1,5 +1,6 @@
 //! `agcore config`: shows every setting and its source.
 
+use agcore_args::ReportArgs;
 use agcore_settings::{Choices, Effect, FolderReport, Origin, Shown, vendor::redacted_url};
 use agcore_telemetry::Collector;
 use agcore_terminal::{
@@ -9,9 +10,7 @@ use agcore_terminal::{
 };
 use serde_json::{Value, json};
 
-use crate::{
-    args::ReportArgs, exit::Failure, stdout::print, telemetry::EXPORT_UNAVAILABLE, trust_dialog::print_notices,
-};
+use crate::{exit::Failure, stdout::print, telemetry::EXPORT_UNAVAILABLE, trust_dialog::print_notices};
 
 /// The maximum width of a value, in columns. JSON output contains the whole value.
 const MAX_VALUE: usize = 48;

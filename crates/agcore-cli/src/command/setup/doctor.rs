@@ -9,13 +9,14 @@ mod system;
 
 use std::io;
 
+use agcore_args::ReportArgs;
 use agcore_settings::Choices;
 use agcore_terminal::render::{Color, sanitized_line, wrapped_with_paths};
 use serde_json::json;
 
 use self::check::Status;
+
 use crate::{
-    args::ReportArgs,
     exit::{Failure, FailureKind},
     stdout::print,
 };

@@ -11,6 +11,7 @@ use std::{
 };
 
 use agcore::llm::{ProviderConfig, ProviderType};
+use agcore_args::InitArgs;
 use agcore_settings::{
     atomic_file,
     places::{abbreviated, create_private_directory, user_settings},
@@ -29,8 +30,8 @@ use self::{
     setup::{Setup, config_of},
 };
 use super::keys::store_key;
+
 use crate::{
-    args::InitArgs,
     exit::Failure,
     stdout::{print, print_list},
 };

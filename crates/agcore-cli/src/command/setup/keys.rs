@@ -3,6 +3,7 @@
 use std::io::{self, IsTerminal as _, Write as _};
 
 use agcore::{chat::text::nearest, llm::ProviderType};
+use agcore_args::{DeleteKeysArgs, KeyPlace, KeysCommand, SetKeyArgs};
 use agcore_settings::{
     places::abbreviated,
     secrets::{Place, Preference, Saved, SecretStore, TOKEN_PREFIX},
@@ -17,7 +18,6 @@ use agcore_terminal::{
 use serde_json::{Value, json};
 
 use crate::{
-    args::{DeleteKeysArgs, KeyPlace, KeysCommand, SetKeyArgs},
     exit::Failure,
     input::{confirm, secret_input::read_key},
     stdout::{print, print_list},

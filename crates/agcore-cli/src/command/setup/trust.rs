@@ -6,6 +6,7 @@ use std::{
 };
 
 use agcore::{chat::Clock, llm::SystemClock};
+use agcore_args::TrustArgs;
 use agcore_settings::{
     Choices, Folder, SettingsOptions,
     trust::{Trust, TrustStore, TrustedFolder},
@@ -18,7 +19,6 @@ use agcore_terminal::{
 use serde_json::json;
 
 use crate::{
-    args::TrustArgs,
     exit::Failure,
     stdout::print,
     trust_dialog::{ask, description, fitting, fitting_path, is_at_terminal, print_question},

@@ -5,16 +5,16 @@ use std::io::Write as _;
 use agcore::session::{
     DeadLetter, DeadLetterFilter, SessionError, SessionErrorKind, SessionStore, TenantRuns, TenantShare, Worker, id,
 };
+use agcore_args::{
+    AdminCommand, AdminTenantsCommand, AdminTokenArgs, AdminWorkersCommand, DeadLetterArgs, DeadLettersCommand,
+    ListDeadLettersArgs, ShareArgs, ShowWorkerArgs, WorkerIdArgs,
+};
 use agcore_server::{AdminTokens, Administrator, RestartError, restart_dead_letter};
 use agcore_terminal::{render::sanitized_line, table::table};
 use ring::rand::{SecureRandom, SystemRandom};
 use serde_json::{Value, json};
 
 use crate::{
-    args::{
-        AdminCommand, AdminTenantsCommand, AdminTokenArgs, AdminWorkersCommand, DeadLetterArgs, DeadLettersCommand,
-        ListDeadLettersArgs, ShareArgs, ShowWorkerArgs, WorkerIdArgs,
-    },
     exit::Failure,
     sessions::{Sessions, time},
     stdout::print,

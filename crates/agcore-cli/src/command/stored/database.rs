@@ -9,11 +9,12 @@ use agcore::{
     chat::SystemClock,
     store::sqlite::{SqliteOptions, SqliteStore},
 };
+use agcore_args::FileArgs;
 use agcore_settings::{STORE, places};
 use agcore_terminal::{process::variable, render::sanitized_line};
 use serde_json::Value;
 
-use crate::{args::FileArgs, exit::Failure, stdout::print};
+use crate::{exit::Failure, stdout::print};
 
 /// A database that was named, or the default one.
 pub(super) struct Database {

@@ -13,6 +13,7 @@ use agcore::{
     memory::knowledge::{KnowledgeStore, PageFilter, PageSummary, markdown},
     store::sqlite::SqliteStore,
 };
+use agcore_args::{FileArgs, KnowledgeCommand, KnowledgeDeleteArgs, KnowledgeListArgs, KnowledgeShowArgs};
 use agcore_terminal::{
     render::{sanitized, sanitized_line},
     table::table,
@@ -20,12 +21,8 @@ use agcore_terminal::{
 use serde_json::json;
 
 use self::wiki::{counted, filter, index_of, open, tenant};
-use crate::{
-    args::{FileArgs, KnowledgeCommand, KnowledgeDeleteArgs, KnowledgeListArgs, KnowledgeShowArgs},
-    exit::Failure,
-    stdout::print,
-    trust_dialog::print_notices,
-};
+
+use crate::{exit::Failure, stdout::print, trust_dialog::print_notices};
 
 /// Runs `agcore knowledge`.
 ///

@@ -4,6 +4,7 @@ use agcore::{
     chat::Actor,
     memory::{MemoryFilter, MemoryItem, MemoryStore, Order},
 };
+use agcore_args::{ForgetArgs, MemoryCommand, MemoryListArgs};
 use agcore_terminal::{
     render::{sanitized_line, truncated},
     table::table,
@@ -11,12 +12,8 @@ use agcore_terminal::{
 use serde_json::json;
 
 use super::database::Database;
-use crate::{
-    args::{ForgetArgs, MemoryCommand, MemoryListArgs},
-    exit::Failure,
-    stdout::print,
-    trust_dialog::print_notices,
-};
+
+use crate::{exit::Failure, stdout::print, trust_dialog::print_notices};
 
 /// The maximum width of a text in the list.
 const WIDTH: usize = 100;

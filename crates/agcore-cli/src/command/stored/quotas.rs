@@ -9,12 +9,14 @@ use agcore::{
         quota::{Quota, QuotaAmount, QuotaDefaults, QuotaResource, QuotaScope, QuotaStore, QuotaUsage, QuotaWindow},
     },
 };
+use agcore_args::{
+    DeleteQuotaArgs, ListQuotasArgs, QuotaArgs, QuotaUsageArgs, QuotasCommand, SetQuotaArgs, WindowName,
+};
 use agcore_settings::{Choices, SettingsOptions};
 use agcore_terminal::{render::sanitized_line, table::table};
 use serde_json::{Value, json};
 
 use crate::{
-    args::{DeleteQuotaArgs, ListQuotasArgs, QuotaArgs, QuotaUsageArgs, QuotasCommand, SetQuotaArgs, WindowName},
     command::serve::quota_defaults,
     exit::Failure,
     sessions::{Sessions, time},

@@ -10,6 +10,10 @@ use agcore::{
         ScheduleFilter, ScheduleStore, Timestamp, Timing,
     },
 };
+use agcore_args::{
+    AddScheduleArgs, CatchUpPolicy, ListSchedulesArgs, OverlapPolicy, RunBudgetArgs, ScheduleArgs, SchedulesCommand,
+    ShowScheduleArgs,
+};
 use agcore_terminal::{
     render::{sanitized_line, truncated},
     table::table,
@@ -17,10 +21,6 @@ use agcore_terminal::{
 use serde_json::{Map, Value, json};
 
 use crate::{
-    args::{
-        AddScheduleArgs, CatchUpPolicy, ListSchedulesArgs, OverlapPolicy, RunBudgetArgs, ScheduleArgs,
-        SchedulesCommand, ShowScheduleArgs,
-    },
     exit::Failure,
     sessions::{Sessions, time},
     stdout::print,

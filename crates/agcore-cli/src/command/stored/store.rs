@@ -9,6 +9,7 @@ mod user;
 use std::path::Path;
 
 use agcore::store::sqlite::maintenance::{self, CheckReport, NEWEST_VERSION};
+use agcore_args::{BackupArgs, FileArgs, StoreCommand};
 use agcore_settings::STORE;
 use agcore_terminal::{
     process::{shell_word, variable},
@@ -17,11 +18,8 @@ use agcore_terminal::{
 use serde_json::{Value, json};
 
 use super::database::{Database, shown};
-use crate::{
-    args::{BackupArgs, FileArgs, StoreCommand},
-    exit::Failure,
-    stdout::print,
-};
+
+use crate::{exit::Failure, stdout::print};
 
 /// Runs `agcore store`.
 ///

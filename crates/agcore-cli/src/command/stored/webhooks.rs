@@ -10,6 +10,10 @@ use agcore::{
         Webhook, WebhookChange, WebhookError, WebhookErrorKind, WebhookFilter, WebhookScope, WebhookStore,
     },
 };
+use agcore_args::{
+    AddWebhookArgs, DeliveriesArgs, ListWebhooksArgs, ReplayMessageArgs, ShowWebhookArgs, StateName, WebhookArgs,
+    WebhooksCommand,
+};
 use agcore_server::{HttpSender, WebhookSender as _};
 use agcore_terminal::{
     render::{sanitized_line, truncated},
@@ -19,10 +23,6 @@ use ring::rand::{SecureRandom, SystemRandom};
 use serde_json::{Value, json};
 
 use crate::{
-    args::{
-        AddWebhookArgs, DeliveriesArgs, ListWebhooksArgs, ReplayMessageArgs, ShowWebhookArgs, StateName, WebhookArgs,
-        WebhooksCommand,
-    },
     exit::Failure,
     sessions::{Sessions, time},
     stdout::print,

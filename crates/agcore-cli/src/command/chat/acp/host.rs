@@ -14,6 +14,7 @@ use agcore_acp::{
     AcpError, AcpErrorKind, Editor, EditorApprover, Host, HostedSession, ListedSession, OpenRequest, Program,
     SessionPage, WiderGrant, plan_tool,
 };
+use agcore_args::ChatArgs;
 use agcore_settings::Settings;
 use agcore_terminal::{interrupt::Interrupts, render::Color};
 use agcore_workbench::{
@@ -30,8 +31,8 @@ use super::{
     hosted::{EditorSession, Parts, view},
     mcp_servers,
 };
+
 use crate::{
-    args::ChatArgs,
     command::chat::{
         last_model::continued,
         session::{ChatSessions, agent_of},

@@ -4,6 +4,7 @@ mod carry_out;
 
 pub(in crate::command::chat) use self::carry_out::offer_plan;
 
+use agcore_args::ChatArgs;
 use agcore_settings::Settings;
 use agcore_workbench::{
     People, Surface,
@@ -14,9 +15,9 @@ use agcore_workbench::{
 use tokio::sync::mpsc::UnboundedReceiver;
 
 use crate::command::chat::{conversation::Conversation, session::ChatSessions};
+
 use crate::{
     approve::{AskUser, Question},
-    args::ChatArgs,
     exit::Failure,
 };
 

@@ -7,9 +7,8 @@ use agcore::{
     chat::ChatRequest,
     llm::{Hook, HookContext, RequestVerdict},
 };
+use agcore_args::ModelOption;
 use async_trait::async_trait;
-
-use crate::args::ModelOption;
 
 /// Sets parameters in every request.
 #[derive(Debug)]

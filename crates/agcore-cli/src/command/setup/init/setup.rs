@@ -1,13 +1,15 @@
 //! [`Setup`]: what `agcore init` has found and may ask.
 
 use agcore::llm::{ProviderConfig, ProviderType, transport::http::Proxy};
+use agcore_args::InitArgs;
 use agcore_settings::{
     setup::{Current, Found, Server},
     vendor::check_timeouts,
 };
 
 use super::question::Questions;
-use crate::{args::InitArgs, exit::Failure};
+
+use crate::exit::Failure;
 
 /// The state of `agcore init`: what it has found, and whom it may ask.
 pub(super) struct Setup<'a> {

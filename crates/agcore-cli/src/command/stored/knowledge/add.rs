@@ -9,12 +9,13 @@ use agcore::{
     memory::knowledge::{KnowledgePage, markdown},
     store::sqlite::SqliteStore,
 };
+use agcore_args::KnowledgeAddArgs;
 use agcore_terminal::render::sanitized_line;
 use serde_json::{Value, json};
 
 use super::{progress::ProgressLine, save::save, wiki::counted};
+
 use crate::{
-    args::KnowledgeAddArgs,
     command::stored::database::{Database, shown},
     exit::Failure,
     input::read_stdin,

@@ -1,10 +1,12 @@
 //! `agcore knowledge export`.
 
 use agcore::memory::knowledge::{KnowledgeStore, markdown};
+use agcore_args::KnowledgeExportArgs;
 use serde_json::json;
 
 use super::wiki::{counted, filter, open, pages_of};
-use crate::{args::KnowledgeExportArgs, command::stored::database::shown, exit::Failure};
+
+use crate::{command::stored::database::shown, exit::Failure};
 
 /// Writes pages to a folder.
 ///

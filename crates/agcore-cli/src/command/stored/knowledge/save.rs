@@ -7,12 +7,13 @@ use agcore::{
     memory::knowledge::{KnowledgePage, KnowledgeStore, PageFilter, markdown},
     store::sqlite::SqliteStore,
 };
+use agcore_args::KnowledgeImportArgs;
 use agcore_terminal::render::sanitized_line;
 use serde_json::json;
 
 use super::wiki::{BATCH, counted, pages_of, skipped_as_json, tenant};
+
 use crate::{
-    args::KnowledgeImportArgs,
     command::stored::database::{Database, shown},
     exit::Failure,
     trust_dialog::print_notices,

@@ -9,11 +9,13 @@ use agcore::{
         search::{KeywordExtractor, Keywords, MemoryRetriever, RetrievalSettings, RetrievedPage, best_citation},
     },
 };
+use agcore_args::KnowledgeSearchArgs;
 use agcore_terminal::render::{sanitized_line, truncated};
 use serde_json::json;
 
 use super::wiki::{index_of, open, tenant};
-use crate::{args::KnowledgeSearchArgs, exit::Failure, stdout::print, trust_dialog::print_notices};
+
+use crate::{exit::Failure, stdout::print, trust_dialog::print_notices};
 
 /// The maximum width of the line of a page that is shown.
 const EXCERPT: usize = 100;

@@ -5,16 +5,13 @@ use agcore::{
     memory::knowledge::{KnowledgeSource, SourceStore},
     store::sqlite::SqliteStore,
 };
+use agcore_args::{KnowledgeFilesArgs, KnowledgeRemoveArgs};
 use agcore_terminal::{render::sanitized_line, table::table};
 use serde_json::json;
 
 use super::wiki::{counted, open, tenant};
-use crate::{
-    args::{KnowledgeFilesArgs, KnowledgeRemoveArgs},
-    exit::Failure,
-    stdout::print,
-    trust_dialog::print_notices,
-};
+
+use crate::{exit::Failure, stdout::print, trust_dialog::print_notices};
 
 /// The number of records that are read together.
 const BATCH: u64 = 1000;

@@ -10,13 +10,10 @@ use agcore::{
     },
     store::sqlite::SqliteStore,
 };
+use agcore_args::{FileArgs, PageArgs};
 use serde_json::{Value, json};
 
-use crate::{
-    args::{FileArgs, PageArgs},
-    command::stored::database::Database,
-    exit::Failure,
-};
+use crate::{command::stored::database::Database, exit::Failure};
 
 /// The number of pages that are read or saved together.
 pub(super) const BATCH: usize = 256;

@@ -1,16 +1,14 @@
 //! `agcore store catalog`: the catalog of models in the database.
 
 use agcore::catalog::Format;
+use agcore_args::{CatalogDocumentCommand, PutArgs, ShowCatalogArgs};
 use agcore_server::StoredCatalog;
 use agcore_terminal::render::sanitized_line;
 use serde_json::json;
 
 use super::opened::{Opened, text_of};
-use crate::{
-    args::{CatalogDocumentCommand, PutArgs, ShowCatalogArgs},
-    exit::Failure,
-    stdout::print,
-};
+
+use crate::{exit::Failure, stdout::print};
 
 /// Stores or shows the catalog.
 ///

@@ -8,11 +8,13 @@ use agcore::{
     session::Journal,
     store::user_data::UserDataStore,
 };
+use agcore_args::FileArgs;
 use agcore_settings::STORE;
 use agcore_terminal::process::variable;
 
 use super::super::database::{Database, shown};
-use crate::{args::FileArgs, exit::Failure};
+
+use crate::exit::Failure;
 
 /// An open database.
 pub(super) struct Opened {

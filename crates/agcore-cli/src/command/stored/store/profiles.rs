@@ -4,16 +4,14 @@ use agcore::{
     profile::{ProfileDocument, ProfileSource, Uuid},
     session::id,
 };
+use agcore_args::{ListProfilesArgs, ProfileArgs, ProfilesCommand, PutProfilesArgs};
 use agcore_server::StoredProfiles;
 use agcore_terminal::render::sanitized_line;
 use serde_json::{Value, json};
 
 use super::opened::{Opened, text_of};
-use crate::{
-    args::{ListProfilesArgs, ProfileArgs, ProfilesCommand, PutProfilesArgs},
-    exit::Failure,
-    stdout::print,
-};
+
+use crate::{exit::Failure, stdout::print};
 
 /// The number of profiles that are listed at once.
 const PAGE: u64 = 200;

@@ -3,11 +3,13 @@
 use std::time::Duration;
 
 use agcore::session::{Pruned, Retention};
+use agcore_args::PruneArgs;
 use agcore_server::{FileRetention, prunable_files, prune_files};
 use serde_json::json;
 
 use super::opened::{Opened, open_files};
-use crate::{args::PruneArgs, exit::Failure, stdout::print};
+
+use crate::{exit::Failure, stdout::print};
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 

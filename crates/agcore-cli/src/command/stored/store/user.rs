@@ -13,17 +13,15 @@ use agcore::{
         user_data::{UserDataRow, erase_user_data, export_user_data},
     },
 };
+use agcore_args::{EraseUserArgs, UserArgs};
 use agcore_server::{erase_files, erase_server_data, export_files, export_server_data};
 use agcore_terminal::render::sanitized_line;
 use agcore_workbench::grants::{erase_grants_of, grants_of};
 use serde_json::{Value, json};
 
 use super::opened::{Opened, open_files};
-use crate::{
-    args::{EraseUserArgs, UserArgs},
-    exit::Failure,
-    stdout::print,
-};
+
+use crate::{exit::Failure, stdout::print};
 
 /// Prints everything that is kept of a user.
 ///

@@ -1,12 +1,14 @@
 //! The offer to carry out a plan, after a turn in plan mode.
 
 use agcore::{Message, chat::Content};
+use agcore_args::ChatArgs;
 use agcore_settings::Settings;
 use agcore_terminal::console::Line;
 use agcore_workbench::permission_mode::{PermissionMode, plan_mode, prompt};
 
 use super::set_mode;
-use crate::{args::ChatArgs, command::chat::conversation::Conversation, exit::Failure};
+
+use crate::{command::chat::conversation::Conversation, exit::Failure};
 
 /// The message that lets the model begin.
 const BEGIN: &str = "Carry out the plan.";
