@@ -136,11 +136,11 @@ impl Question {
         let (asker, tool) = (asker(&self.request), visible(&self.request.tool));
         match &self.preview {
             Some(Preview::Change(_)) => format!("Allow {asker}{tool} to make this change?"),
-            None if self.command().is_some() => {
+            Some(Preview::Command { .. }) | None if self.command().is_some() => {
                 let others = others(self.request.arguments.as_value());
                 format!("Allow {asker}{tool} to run this command{others}?")
             }
-            Some(Preview::Failure(_)) | None => question(&self.request),
+            Some(Preview::Failure(_) | Preview::Command { .. }) | None => question(&self.request),
         }
     }
 
@@ -153,6 +153,11 @@ impl Question {
                 let style = palette.warning;
                 let text = format!("  This call would fail: {}", visible(&sanitized_line(reason)));
                 return format!("{style}{}{style:#}\n", wrapped(&text, 4));
+            }
+            Some(Preview::Command { notice, confined }) => {
+                let style = if *confined { palette.dim } else { palette.warning };
+                let text = format!("  {}", visible(&sanitized_line(notice)));
+                return format!("{}{style}{}{style:#}\n", self.shown_command(), wrapped(&text, 4));
             }
             None => return self.shown_command(),
         };

@@ -58,6 +58,15 @@ impl McpTransport {
 }
 
 impl McpTransport {
+    /// Confines the server if it is started as a child process. Any other transport is returned unchanged.
+    #[must_use]
+    pub fn with_sandbox(self, sandbox: agcore_sandbox::Sandbox) -> Self {
+        match self.0 {
+            Kind::Stdio(stdio) => stdio.with_sandbox(sandbox).into(),
+            kind => Self(kind),
+        }
+    }
+
     /// Obtains tokens with OAuth if this is a server over HTTP that has no header `Authorization` and no bearer token. Any
     /// other transport is returned unchanged.
     #[cfg(feature = "oauth")]

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use agcore_sandbox::Mode;
+
 /// The files that decide which tools may run.
 #[derive(Debug, Default, Clone)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
@@ -15,6 +17,9 @@ pub struct PolicyOptions {
     /// File that stores "always allow" answers; by default they are stored for each folder in the user's state directory
     #[cfg_attr(feature = "clap", arg(long, value_name = "FILE"))]
     pub grants: Option<PathBuf>,
+    /// Confine commands of the shell tool: off, workspace (the default, where the system can) or strict
+    #[cfg_attr(feature = "clap", arg(long, value_name = "MODE", value_parser = sandbox_mode()))]
+    pub sandbox: Option<Mode>,
     /// Trust the files of the current directory in this run, without remembering it
     #[cfg_attr(feature = "clap", arg(long))]
     pub trust_folder: bool,
@@ -60,6 +65,13 @@ pub struct ServerOptions {
     /// The files that decide which tools may run.
     #[cfg_attr(feature = "clap", command(flatten))]
     pub policy: PolicyOptions,
+}
+
+#[cfg(feature = "clap")]
+fn sandbox_mode() -> impl clap::builder::TypedValueParser<Value = Mode> {
+    use clap::builder::{PossibleValuesParser, TypedValueParser};
+
+    PossibleValuesParser::new(Mode::ALL.map(Mode::as_str)).try_map(|name| name.parse::<Mode>())
 }
 
 #[cfg(feature = "clap")]

@@ -37,6 +37,7 @@ pub use self::{
     choices::{AwsAccess, Choices, Unknown},
     context::ContextFiles,
     effect::Effect,
+    file::confinement::SandboxSettings,
     file::guards::{BudgetEntry, BudgetTable},
     file::hooks::{HookEntry, HookEvent},
     file::permissions::{PermissionEntry, Subject},

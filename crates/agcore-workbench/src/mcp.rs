@@ -2,7 +2,7 @@
 
 mod tokens;
 
-use std::{sync::Arc, time::Duration};
+use std::{path::Path, sync::Arc, time::Duration};
 
 use agcore::{
     mcp::{
@@ -11,11 +11,12 @@ use agcore::{
     },
     tools::ToolRegistry,
 };
+use agcore_sandbox::Sandbox;
 use agcore_settings::{McpServers, NamedServer, trust::Startable};
 use agcore_terminal::process::variable;
 use futures_util::future::join_all;
 
-use crate::server_answers::ServerAnswers;
+use crate::{program_tools::command_sandbox, server_answers::ServerAnswers};
 
 pub use self::tokens::StoredTokens;
 
@@ -167,6 +168,10 @@ async fn connect(
         .check(&line)
         .map_err(|reason| McpError::new(McpErrorKind::Config, format!("it was not started, because {reason}")))?;
     let transport = server.entry.transport(&server.name, &variable)?;
+    let transport = match confined(server)? {
+        Some(sandbox) => transport.with_sandbox(sandbox),
+        None => transport,
+    };
     let transport = transport.with_oauth(OAuth::new(Arc::new(StoredTokens::of_user())));
     // Nothing compares the files of a server when it is started again by itself.
     let options = match startable.runs_files(&line) {
@@ -181,4 +186,15 @@ async fn connect(
     let options = ToolsetOptions::new().with_prefix(server.prefix());
     let toolset = client.register_into(tools, options).await?;
     Ok(Connected { client, toolset })
+}
+
+/// Returns the sandbox of a server, or `None` if it is not confined.
+fn confined(server: &NamedServer) -> Result<Option<Sandbox>, McpError> {
+    let Some(settings) = server.sandbox.as_ref().filter(|_| server.entry.command.is_some()) else {
+        return Ok(None);
+    };
+    let refused = |reason: String| McpError::new(McpErrorKind::Config, format!("it was not started, because {reason}"));
+    let folder = Path::new(".").canonicalize();
+    let folder = folder.map_err(|error| refused(format!("the current directory cannot be opened: {error}")))?;
+    command_sandbox(settings, &folder).own().map_err(refused)
 }

@@ -192,8 +192,21 @@ pub struct AllowAll;
 #[async_trait]
 impl Approver for AllowAll {
     async fn approve(&self, request: &ApprovalRequest) -> Approval {
-        unclear(request).unwrap_or_else(Approval::once)
+        outside(request)
+            .or_else(|| unclear(request))
+            .unwrap_or_else(Approval::once)
     }
+}
+
+/// Returns the answer to a command outside the sandbox, which only a person can allow.
+fn outside(request: &ApprovalRequest) -> Option<Approval> {
+    let is_outside = is_shell(&request.tool) && request.arguments.as_value()["outside"] == true;
+    is_outside.then(|| {
+        Approval::deny(
+            "only the user can allow a command outside the sandbox, and no one is asked; run it in the sandbox, or ask the user to \
+             start agcore with `--sandbox off`",
+        )
+    })
 }
 
 /// Returns the answer to a call that a rule may or may not deny, if no one is asked.

@@ -265,6 +265,7 @@ mod tests {
             mcp: McpServers::default(),
             hooks: Vec::new(),
             budget: agcore_settings::BudgetTable::default(),
+            sandbox: agcore_settings::SandboxSettings::default(),
             redaction: agcore_settings::redaction::Redaction::default(),
             keep_env: Vec::new(),
             startable: agcore_settings::trust::Startable::default(),

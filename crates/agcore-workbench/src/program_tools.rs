@@ -33,6 +33,7 @@ pub use self::{
 pub(crate) use self::{
     fetch_url::FETCH_URL,
     guarded::{only_reads, reading_commands},
+    of_settings::command_sandbox,
 };
 
 use agcore::tools::{ToolError, ToolRegistry};

@@ -1,21 +1,33 @@
 //! Command lines that the program runs for a model or for settings: without its secrets, in a process group of their own.
 
+mod sandbox;
+
 use std::path::Path;
 
 use agcore_settings::secret_variables::{contains_secret, is_secret_name};
 use agcore_terminal::process::{os_variable, variable_names};
 use tokio::process::{Child, Command};
 
+pub(crate) use self::sandbox::CommandSandbox;
+
+/// The shell.
+const PROGRAM: &str = if cfg!(windows) { "cmd" } else { "/bin/sh" };
+
+/// Its option for a command line.
+const OPTION: &str = if cfg!(windows) { "/C" } else { "-c" };
+
 /// Returns the shell with a command line, to be run in a folder. It does not get variables that contain secrets, except those of
 /// these names. It is killed when its handle is dropped.
 pub fn shell(command: &str, folder: &Path, kept: &[String]) -> Command {
-    let (program, option) = if cfg!(windows) {
-        ("cmd", "/C")
-    } else {
-        ("/bin/sh", "-c")
-    };
-    let mut shell = Command::new(program);
-    shell.args([option, command]).current_dir(folder).kill_on_drop(true);
+    let mut shell = Command::new(PROGRAM);
+    shell.args([OPTION, command]);
+    prepared(shell, folder, kept)
+}
+
+/// Returns a command for a folder, without variables that contain secrets except those of these names, in a process group of
+/// its own.
+fn prepared(mut shell: Command, folder: &Path, kept: &[String]) -> Command {
+    shell.current_dir(folder).kill_on_drop(true);
     let is_kept = |name: &str| kept.iter().any(|kept| kept == name);
     for name in variable_names().filter(|name| !is_kept(name) && (is_secret_name(name) || has_secret(name))) {
         shell.env_remove(name);

@@ -7,7 +7,10 @@ use agcore::{
     agent::{Skills, SubAgent, ToolSource},
     tools::{Registration, ToolError},
 };
-use agcore_settings::{McpServers, Project, Settings, SettingsError, ToolSettings, places::wide_folder_warning};
+use agcore_sandbox::{Mode, Support};
+use agcore_settings::{
+    McpServers, Project, SandboxSettings, Settings, SettingsError, ToolSettings, places::wide_folder_warning,
+};
 use url::Url;
 
 use crate::{
@@ -90,6 +93,7 @@ impl Workbench {
         let mut warnings = servers.warnings();
         if offers_tools {
             warnings.extend(wide_folder_warning());
+            warnings.extend(sandbox_warning(&settings.sandbox));
         }
         let unusable = match offers_tools {
             true => remove_unusable(&registry, &settings.project.agents, &settings.mcp),
@@ -129,6 +133,27 @@ impl Workbench {
             },
         }
     }
+}
+
+/// Returns that commands are not confined although no setting has turned the sandbox off, and what happens then.
+fn sandbox_warning(settings: &SandboxSettings) -> Option<String> {
+    if settings.mode == Mode::Off {
+        return None;
+    }
+    // Where no sandbox exists at all, only those who ask for one are interested.
+    if !settings.is_required && cfg!(not(any(target_os = "linux", target_os = "macos"))) {
+        return None;
+    }
+    let reason = Support::of_system().missing.as_ref()?;
+    Some(match settings.is_required {
+        true => format!(
+            "commands are refused, because this system cannot confine them: {reason}; `--sandbox off` runs them without a sandbox"
+        ),
+        false => format!(
+            "commands run without a sandbox, because this system cannot confine them: {reason}; `--sandbox off` hides this warning, \
+             and `required = true` in the table [sandbox] refuses commands"
+        ),
+    })
 }
 
 /// Returns the tools of the program, that of skills, and one for each agent with a description.

@@ -22,6 +22,7 @@ pub(crate) const PLACES: &[(&str, Place)] = &[
     ("agcore-trace", Place::Floor(0)),
     ("agcore-console", Place::Floor(0)),
     ("agcore-aws", Place::Floor(0)),
+    ("agcore-sandbox", Place::Floor(0)),
     ("agcore-wire", Place::Floor(1)),
     ("agcore-prompt", Place::Floor(1)),
     ("agcore-tools", Place::Floor(1)),
@@ -106,6 +107,7 @@ pub(crate) const PLACES: &[(&str, Place)] = &[
             "agcore-benches",
         ]),
     ),
+    ("agcore-benches-sandbox", Place::Outside(&["agcore-sandbox"])),
     (
         "agcore-benches-service",
         Place::Outside(&[

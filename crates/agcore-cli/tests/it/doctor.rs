@@ -41,6 +41,20 @@ fn assert_check(ran: &RunOutput, name: &str, status: &str, text: &str) {
 }
 
 #[test]
+fn the_sandbox_is_reported_with_its_source() {
+    let server = server();
+    let agcore = Agcore::talking_to(&server);
+    assert_check(
+        &agcore.run(["doctor", "--json", "--sandbox", "off"]),
+        "sandbox",
+        "ok",
+        "off (option --sandbox): commands are not confined",
+    );
+    let found = checks(&agcore.run(["doctor", "--json"]), "sandbox");
+    assert!(found[0].1.starts_with("workspace (default): "), "{found:?}");
+}
+
+#[test]
 fn all_checks_succeed() {
     let server = server();
     let agcore = Agcore::talking_to(&server)
@@ -54,7 +68,8 @@ fn all_checks_succeed() {
     assert_check(&ran, "server", "ok", "is reachable; models: 2");
     assert_check(&ran, "model", "ok", "the server lists gpt-5-mini");
     assert_check(&ran, "history", "ok", "off (environment, AGCORE_HISTORY)");
-    let shown = agcore.run(["doctor"]);
+    // A system may have no sandbox.
+    let shown = agcore.run(["doctor", "--sandbox", "off"]);
     let lines: Vec<&str> = shown.assert_success().lines().collect();
     assert!(lines.iter().all(|line| line.starts_with("ok    ")), "{lines:?}");
     assert!(

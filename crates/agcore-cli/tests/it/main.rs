@@ -74,6 +74,8 @@ mod redirected_output;
 mod chat_prompt;
 mod chat_tools;
 mod program_tools;
+#[cfg(target_os = "linux")]
+mod shell_sandbox;
 mod project_files;
 mod provider_choice;
 mod agents_md;

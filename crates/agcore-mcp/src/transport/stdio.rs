@@ -8,6 +8,7 @@ use std::{
 };
 
 use agcore_chat::redact::{KeyRedactor, Redactor};
+use agcore_sandbox::Sandbox;
 use tokio::process::Command;
 
 use crate::{
@@ -38,6 +39,7 @@ pub struct StdioTransport {
     public_env: BTreeSet<String>,
     inherits_env: bool,
     directory: Option<PathBuf>,
+    sandbox: Option<Sandbox>,
 }
 
 impl StdioTransport {
@@ -50,6 +52,7 @@ impl StdioTransport {
             public_env: BTreeSet::new(),
             inherits_env: true,
             directory: None,
+            sandbox: None,
         }
     }
 
@@ -90,20 +93,54 @@ impl StdioTransport {
         self
     }
 
+    /// Confines the server: what it may read, write and reach is decided by the policy of the sandbox.
+    ///
+    /// ```
+    /// use agcore_mcp::StdioTransport;
+    /// use agcore_sandbox::{Mode, Policy, Sandbox};
+    ///
+    /// # if !agcore_sandbox::Support::of_system().is_available() { return Ok(()) }
+    /// let sandbox = Sandbox::new(Policy::new(Mode::Strict).with_read("/data"))?;
+    /// let transport = StdioTransport::new("notes-server").with_sandbox(sandbox);
+    /// # let _ = transport;
+    /// # Ok::<(), agcore_sandbox::SandboxError>(())
+    /// ```
+    pub fn with_sandbox(mut self, sandbox: Sandbox) -> Self {
+        self.sandbox = Some(sandbox);
+        self
+    }
+
     /// Starts the process.
     pub(crate) fn start(&self, server: &str) -> Result<Started, McpError> {
-        let mut command = Command::new(&self.command);
+        let mut command = self.command(server)?;
         command.args(&self.args);
+        // What the sandbox sets, such as the place of temporary files.
+        let set: Vec<(OsString, OsString)> = command
+            .as_std()
+            .get_envs()
+            .filter_map(|(name, value)| Some((name.to_owned(), value?.to_owned())))
+            .collect();
         if !self.inherits_env {
             command.env_clear();
         }
-        command.envs(&self.env);
+        command.envs(&self.env).envs(set);
         if let Some(directory) = &self.directory {
             command.current_dir(directory);
         }
         let secrets = self.env.iter().filter(|(name, _)| !self.public_env.contains(*name));
         let tail = OutputTail::new(server, secrets.map(|(_, value)| value.clone()));
         Process::start(command, tail).map_err(|error| self.start_error(server, error))
+    }
+
+    fn command(&self, server: &str) -> Result<Command, McpError> {
+        let Some(sandbox) = &self.sandbox else {
+            return Ok(Command::new(&self.command));
+        };
+        let confined = sandbox.command(&self.command).map_err(|error| {
+            let message = format!("the MCP server {server:?} cannot be started: {error}");
+            McpError::new(McpErrorKind::Start, message).with_source(error)
+        })?;
+        Ok(Command::from(confined))
     }
 
     fn start_error(&self, server: &str, error: io::Error) -> McpError {
@@ -144,6 +181,7 @@ impl fmt::Debug for StdioTransport {
             .field("env", &self.env.keys().collect::<Vec<_>>())
             .field("inherits_env", &self.inherits_env)
             .field("directory", &self.directory)
+            .field("sandbox", &self.sandbox.as_ref().map(|sandbox| sandbox.policy().mode()))
             .finish()
     }
 }

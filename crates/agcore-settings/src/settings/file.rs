@@ -8,6 +8,8 @@ pub(super) mod duration;
 pub(super) mod limits;
 pub(super) mod price_table;
 pub(super) mod guards;
+pub(super) mod sandbox;
+pub(super) mod confinement;
 mod explanation;
 
 use std::{collections::BTreeMap, fmt, path::Path};
@@ -26,6 +28,7 @@ use self::{
     limits::{ProviderTable, RetryTable, TimeoutTable},
     permissions::{PermissionEntry, PermissionTable},
     price_table::PriceEntry,
+    sandbox::SandboxTable,
     serve::ServeTable,
 };
 use super::table::{file_settings, is_in_file, needs_trust};
@@ -72,6 +75,9 @@ pub(super) struct File {
     /// The variables with secrets that commands get.
     #[serde(default)]
     pub(super) keep_env: Vec<String>,
+    /// The table `[sandbox]`.
+    #[serde(default)]
+    pub(super) sandbox: SandboxTable,
     /// The table `[hooks]`.
     #[serde(default)]
     pub(super) hooks: HookTable,
@@ -148,12 +154,14 @@ impl File {
         Ok(file)
     }
 
-    /// Returns the file with the settings only that are used although the folder is not trusted.
+    /// Returns the file with the settings only that are used although the folder is not trusted. Its sandbox may allow less.
     pub(super) fn without_trust(&self) -> Self {
         let known = self.named.0.iter().filter(|member| !needs_trust(&member.name));
         let root = Node::new(Place::START, Value::Table(known.cloned().collect()));
         // These settings were read before.
-        Self::of_document(Path::new(SETTINGS_FILE), root).unwrap_or_default()
+        let mut file = Self::of_document(Path::new(SETTINGS_FILE), root).unwrap_or_default();
+        file.sandbox = self.sandbox.tightening();
+        file
     }
 }
 

@@ -8,7 +8,9 @@ use std::{
 
 use agcore::mcp::{McpConfig, ServerEntry};
 
-use super::{folder::Folder, origin::Origin, server_text::describe, sources::SettingsFile};
+use super::{
+    file::confinement::SandboxSettings, folder::Folder, origin::Origin, server_text::describe, sources::SettingsFile,
+};
 use crate::{
     PolicyOptions, SettingsError,
     places::user_mcp_servers,
@@ -24,11 +26,17 @@ pub struct NamedServer {
     pub entry: ServerEntry,
     /// The file that contains it.
     pub origin: Origin,
+    /// How it is confined if it is a child process, or `None` if it is not.
+    pub sandbox: Option<SandboxSettings>,
 }
 
 /// The MCP servers, sorted by name. Of servers with the same name, the one with the highest precedence is used.
 #[derive(Debug, Clone, Default)]
-pub struct McpServers(Vec<NamedServer>);
+pub struct McpServers {
+    servers: Vec<NamedServer>,
+    /// How all of them are confined.
+    sandbox: Option<SandboxSettings>,
+}
 
 impl NamedServer {
     /// Returns what the names of the server's tools start with.
@@ -60,8 +68,15 @@ impl McpServers {
     ///
     /// # Errors
     /// When a file cannot be read or parsed, or the named one does not exist.
-    pub(super) fn new(files: &[SettingsFile], folder: &Folder, args: &PolicyOptions) -> Result<Self, SettingsError> {
-        let mut servers = Self::default();
+    pub(super) fn new(
+        files: &[SettingsFile],
+        (folder, args): (&Folder, &PolicyOptions),
+        sandbox: &SandboxSettings,
+    ) -> Result<Self, SettingsError> {
+        let mut servers = Self {
+            servers: Vec::new(),
+            sandbox: sandbox.confines_servers.then(|| sandbox.clone()),
+        };
         match &args.mcp_config {
             Some(path) => {
                 let missing = || SettingsError::new(format!("the MCP settings file {} does not exist", path.display()));
@@ -88,17 +103,19 @@ impl McpServers {
         {
             servers.add(config, &Origin::UserFile(path));
         }
-        servers.0.sort_by(|one, other| one.name.cmp(&other.name));
+        servers.servers.sort_by(|one, other| one.name.cmp(&other.name));
         Ok(servers)
     }
 
     fn add(&mut self, config: McpConfig, origin: &Origin) {
-        let known: BTreeSet<String> = self.0.iter().map(|server| server.name.clone()).collect();
+        let sandbox = self.sandbox.clone();
+        let known: BTreeSet<String> = self.servers.iter().map(|server| server.name.clone()).collect();
         let new = config.servers.into_iter().filter(|(name, _)| !known.contains(name));
-        self.0.extend(new.map(|(name, entry)| NamedServer {
+        self.servers.extend(new.map(|(name, entry)| NamedServer {
             name,
             entry,
             origin: origin.clone(),
+            sandbox: sandbox.clone(),
         }));
     }
 
@@ -108,23 +125,23 @@ impl McpServers {
         let mut config = McpConfig::default();
         config.servers.extend(servers);
         self.add(config, &Origin::Option("the editor"));
-        self.0.sort_by(|one, other| one.name.cmp(&other.name));
+        self.servers.sort_by(|one, other| one.name.cmp(&other.name));
         self
     }
 
     /// Returns all servers.
     pub fn all(&self) -> &[NamedServer] {
-        &self.0
+        &self.servers
     }
 
     /// Returns the servers that are used: those that are not disabled.
     pub fn enabled(&self) -> impl Iterator<Item = &NamedServer> {
-        self.0.iter().filter(|server| !server.entry.disabled)
+        self.servers.iter().filter(|server| !server.entry.disabled)
     }
 
     /// Returns whether a tool may belong to one of the servers, which are perhaps not connected.
     pub fn may_have(&self, tool: &str) -> bool {
-        self.0.iter().any(|server| tool.starts_with(&server.prefix()))
+        self.servers.iter().any(|server| tool.starts_with(&server.prefix()))
     }
 }
 

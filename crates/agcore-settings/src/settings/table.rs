@@ -142,6 +142,7 @@ pub static SETTINGS: &[Setting] = &[
     Setting::new("budget").in_file("[budget]"),
     Setting::new("redact").in_file("redact"),
     Setting::new("keep_env").in_file("keep_env"),
+    Setting::new("sandbox").in_file("[sandbox]"),
     Setting::new("hooks").in_file("[[hooks.EVENT]]"),
     Setting::new("mcp").in_file("[mcp.servers.NAME]"),
     Setting::new("serve").in_file("[serve]"),

@@ -7,6 +7,7 @@ use agcore_terminal::process::variable;
 
 use super::{
     file::{
+        confinement::SandboxSettings,
         guards::BudgetTable,
         hooks::{HookEntry, HookEvent},
         permissions::PermissionEntry,
@@ -43,6 +44,8 @@ pub struct ToolSettings {
     pub budget: BudgetTable,
     /// Removes secrets from what tools return.
     pub redaction: Redaction,
+    /// The sandbox of commands.
+    pub sandbox: SandboxSettings,
     /// The variables with secrets that commands of tools and hooks get.
     pub keep_env: Vec<String>,
     /// The files that the commands of hooks and MCP servers run.
@@ -128,7 +131,11 @@ impl ToolSettings {
                 Origin::Default,
             ),
         };
-        let (mcp, hooks) = (McpServers::new(files, folder, args)?, hooks(files));
+        let tables = files
+            .iter()
+            .map(|file| (file.origin.clone(), file.file.sandbox.clone()));
+        let sandbox = SandboxSettings::new(args.sandbox, tables);
+        let (mcp, hooks) = (McpServers::new(files, (folder, args), &sandbox)?, hooks(files));
         let lines = hooks.iter().map(|(_, hook)| hook.command.clone());
         let lines: Vec<String> = lines.chain(mcp.all().iter().map(NamedServer::command_line)).collect();
         Ok(Self {
@@ -142,6 +149,7 @@ impl ToolSettings {
                 .iter()
                 .flat_map(|file| file.file.keep_env.iter().cloned())
                 .collect(),
+            sandbox,
             budget: budget(files),
             redaction: redaction(files),
             project: Project::new(&folder.snapshot, folder.trust.is_given())?,

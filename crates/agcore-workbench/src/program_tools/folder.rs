@@ -1,5 +1,7 @@
 //! [`ToolFolder`]: the directory to which the tools are confined.
 
+mod sandbox;
+
 use std::{
     collections::{BTreeSet, HashSet},
     ffi::OsStr,
@@ -10,9 +12,11 @@ use std::{
 
 use agcore::tools::{Arguments, ToolContext, ToolError, permission::Glob};
 use agcore_settings::places::own_files;
-use agcore_terminal::process::os_variable;
+use agcore_terminal::process::expand_home;
 use cap_std::{ambient_authority, fs::Dir};
 use serde_json::Value;
+
+use crate::shell_command::CommandSandbox;
 
 use super::{
     approved::Approved,
@@ -47,6 +51,8 @@ struct Inner {
     opened: Opened,
     /// The files and directories of the program itself.
     own: Vec<PathBuf>,
+    /// The sandbox of commands.
+    sandbox: CommandSandbox,
     /// The calls that a person was to confirm, each with its file.
     confirmed: Mutex<HashSet<(String, PathBuf)>>,
 }
@@ -77,6 +83,7 @@ impl ToolFolder {
             kept_variables: Vec::new(),
             opened: Opened::default(),
             own: own_files(),
+            sandbox: CommandSandbox::default(),
             confirmed: Mutex::default(),
         })))
     }
@@ -179,11 +186,7 @@ impl ToolFolder {
 
     /// Returns the path of a part of a command line, relative to this directory if it is below it.
     fn resolved(&self, part: &str) -> PathBuf {
-        let part = match part.strip_prefix('~') {
-            Some("") => home().unwrap_or_default(),
-            Some(rest) if rest.starts_with('/') => home().unwrap_or_default().join(rest.trim_start_matches('/')),
-            _ => PathBuf::from(part),
-        };
+        let part = expand_home(part);
         let path = self.0.path.join(part);
         let path = path.canonicalize().unwrap_or(path);
         let mut plain = PathBuf::new();
@@ -383,10 +386,6 @@ fn own(path: &str) -> ToolError {
     ToolError::failed(format!(
         "{path} belongs to agcore, whose keys, sessions and settings the tools never use"
     ))
-}
-
-fn home() -> Option<PathBuf> {
-    os_variable("HOME").map(PathBuf::from)
 }
 
 fn outside(path: &str) -> ToolError {

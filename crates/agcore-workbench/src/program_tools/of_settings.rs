@@ -1,9 +1,14 @@
 //! The folder and the web pages that the settings open to the tools.
 
-use agcore::tools::RuleState;
-use agcore_settings::{SettingsError, Subject, ToolSettings};
+use std::path::{Path, PathBuf};
 
-use super::{fetch_url::WebAccess, folder::ToolFolder};
+use agcore::tools::RuleState;
+use agcore_sandbox::Policy;
+use agcore_settings::{SandboxSettings, SettingsError, Subject, ToolSettings, places::own_files};
+use agcore_terminal::process::expand_home;
+
+use super::{fetch_url::WebAccess, folder::ToolFolder, secret::in_home};
+use crate::shell_command::CommandSandbox;
 
 impl ToolFolder {
     /// Opens the current directory for the tools.
@@ -17,8 +22,41 @@ impl ToolFolder {
         });
         Self::open(readable.collect())
             .map(|folder| folder.with_commands(settings.startable.named().clone(), settings.keep_env.clone()))
+            .map(|folder| {
+                let sandbox = command_sandbox(&settings.sandbox, folder.path());
+                folder.with_command_sandbox(sandbox)
+            })
             .map_err(|error| SettingsError::new(format!("cannot open the current directory for the tools: {error}")))
     }
+}
+
+/// The files and folders that commands may not change: they start programs, or decide about permissions. Those files of git that
+/// commands need, such as its index, are not among them.
+const PROTECTED: &[&str] = &[
+    ".git/config",
+    ".git/config.worktree",
+    ".git/hooks",
+    ".agcore",
+    ".mcp.json",
+    "agcore.toml",
+];
+
+/// Returns the sandbox of commands in a folder.
+pub(crate) fn command_sandbox(settings: &SandboxSettings, folder: &Path) -> CommandSandbox {
+    let named =
+        |paths: &[String]| -> Vec<PathBuf> { paths.iter().map(|path| folder.join(expand_home(path))).collect() };
+    let mut policy = Policy::new(settings.mode)
+        .with_network(settings.network)
+        .with_limits(settings.limits)
+        .with_write(folder);
+    policy = named(&settings.write).into_iter().fold(policy, Policy::with_write);
+    policy = named(&settings.read).into_iter().fold(policy, Policy::with_read);
+    policy = in_home().chain(own_files()).fold(policy, Policy::with_hidden);
+    policy = PROTECTED
+        .iter()
+        .map(|path| folder.join(path))
+        .fold(policy, Policy::with_protected);
+    CommandSandbox::new(policy, settings.is_required)
 }
 
 impl WebAccess {

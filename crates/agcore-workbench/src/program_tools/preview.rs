@@ -1,6 +1,7 @@
 //! [`Previews`]: shows a change of a file before its approval.
 
 use agcore::tools::{ApprovalRequest, ToolError};
+use agcore_terminal::render::SHELL;
 use serde_json::Value;
 
 use super::{
@@ -17,6 +18,13 @@ pub enum Preview {
     Change(String),
     /// None: the call would fail for this reason.
     Failure(String),
+    /// None that is known: it is a command.
+    Command {
+        /// The rights that it has, in a few words.
+        notice: String,
+        /// Whether a sandbox confines it.
+        confined: bool,
+    },
 }
 
 /// Shows what a call would change, so that what a person approves is what happens.
@@ -31,6 +39,11 @@ impl Previews {
 
     /// Returns what a call would do to a file, and remembers the file. Returns `None` for calls of other tools.
     pub fn preview(&self, request: &ApprovalRequest) -> Option<Preview> {
+        if request.tool == SHELL {
+            let outside = request.arguments.as_value()["outside"] == true;
+            let (notice, confined) = self.0.sandbox().notice(outside)?;
+            return Some(Preview::Command { notice, confined });
+        }
         let change = match self.change(&request.tool, request.arguments.as_value())? {
             Ok(change) => change,
             Err(error) => {

@@ -1,6 +1,8 @@
 //! Files that usually contain secrets. Tools do not read them unless the settings name them.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+use agcore_terminal::process::expand_home;
 
 /// The beginnings of names.
 const STARTS: &[&str] = &[
@@ -144,6 +146,32 @@ const DATA: &[&str] = &["", "json", "yaml", "yml", "toml", "ini", "cfg", "conf",
 
 /// The endings of files that only show what a `.env` would contain.
 const SAMPLES: &[&str] = &[".example", ".sample", ".template", ".dist"];
+
+/// Places in a home directory that are secrets by a rule for names, or whose names in the lists above are incomplete.
+const IN_HOME: &[&str] = &[
+    ".cache/huggingface/token",
+    ".cache/huggingface/stored_tokens",
+    ".cargo/credentials",
+    ".cargo/credentials.toml",
+    ".config/git/credentials",
+    ".local/share/fish/fish_history",
+    ".local/share/keyrings",
+    "Library/Application Support/BraveSoftware",
+    "Library/Application Support/Firefox",
+    "Library/Application Support/Google",
+    "Library/Keychains",
+    "Library/Cookies",
+];
+
+/// Returns the places in the user's home directory that usually contain secrets, if they exist. Commands in a sandbox cannot
+/// read them.
+pub(super) fn in_home() -> impl Iterator<Item = PathBuf> {
+    let home = expand_home("~");
+    let names = DIRECTORIES.iter().chain(NAMES).chain(IN_HOME).map(PathBuf::from);
+    let below = BELOW.iter().map(|parts| parts.iter().collect());
+    let places = names.chain(below).map(move |place: PathBuf| home.join(place));
+    places.filter(|place| place.is_absolute() && place.symlink_metadata().is_ok())
+}
 
 /// Returns whether a file usually contains secrets, by its path.
 pub(super) fn is_secret(path: &Path) -> bool {

@@ -5,6 +5,7 @@ mod settings;
 mod named;
 mod proxy;
 mod server;
+mod sandbox;
 mod system;
 
 use std::io;
@@ -35,6 +36,7 @@ pub(crate) async fn run(args: &ReportArgs, color: Color) -> Result<(), Failure> 
     match Choices::read(&args.settings) {
         Ok(choices) => {
             report.add(settings::checks(&choices))?;
+            report.add(vec![sandbox::check(&choices)])?;
             report.add(proxy::check(&choices).into_iter().collect())?;
             report.add(named::checks(&choices).await)?;
             // Whether a key is needed is known only when the server was asked.

@@ -47,13 +47,15 @@ const CLIENTS: usize = 8;
 
 const WORKERS: usize = 4;
 
-/// A short lease, so that the test does not wait for long.
+/// A short lease, so that the test does not wait for long. Commands count what they do in a folder of the test.
 const SETTINGS: &str = "\
 [serve.sharing]
 lease_seconds = 1
 max_attempts = 1000
 [permissions]
 allow = ['shell(sh *)']
+[sandbox]
+mode = 'off'
 ";
 
 /// Longer than a lease.

@@ -2,21 +2,17 @@
 
 use std::{
     io::{self, PipeReader, Read},
-    path::Path,
     process::{ExitStatus, Stdio},
     time::Duration,
 };
 
 use tokio::{
-    process::Child,
+    process::{Child, Command},
     sync::mpsc::{self, UnboundedReceiver},
     time::{Instant, sleep_until},
 };
 
-use crate::{
-    bounded_output::BoundedOutput,
-    shell_command::{Group, shell},
-};
+use crate::{bounded_output::BoundedOutput, shell_command::Group};
 
 /// The time in which the output may arrive after the end of the command.
 const GRACE_PERIOD: Duration = Duration::from_secs(1);
@@ -30,14 +26,14 @@ pub(super) struct Run {
     pub(super) exit_code: Option<i32>,
 }
 
-/// Runs a command line in a folder, with the variables that are kept although they contain secrets.
+/// Runs a shell.
 ///
 /// Cancel safe: dropping the future kills the command.
 ///
 /// # Errors
 /// When the shell cannot be started.
-pub(super) async fn run(command: &str, (folder, kept): (&Path, &[String]), limit: Duration) -> io::Result<Run> {
-    let (mut child, chunks) = start(command, folder, kept)?;
+pub(super) async fn run(shell: Command, limit: Duration) -> io::Result<Run> {
+    let (mut child, chunks) = start(shell)?;
     let group = Group::of(&child);
     let mut output = BoundedOutput::default();
     let status = follow(&mut child, chunks, limit, &mut output).await;
@@ -56,9 +52,8 @@ pub(super) async fn run(command: &str, (folder, kept): (&Path, &[String]), limit
 }
 
 /// Starts the shell without input. Both outputs go to one pipe, so that their order is kept.
-fn start(command: &str, folder: &Path, kept: &[String]) -> io::Result<(Child, UnboundedReceiver<Vec<u8>>)> {
+fn start(mut shell: Command) -> io::Result<(Child, UnboundedReceiver<Vec<u8>>)> {
     let (reader, writer) = io::pipe()?;
-    let mut shell = shell(command, folder, kept);
     shell.stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(writer);
     let child = shell.spawn()?;
     let (sender, chunks) = mpsc::unbounded_channel();
@@ -114,10 +109,11 @@ fn describe(status: ExitStatus) -> String {
 #[cfg(all(test, unix))]
 mod tests {
     use super::*;
+    use crate::shell_command::shell;
 
     async fn output(command: &str) -> io::Result<Run> {
         let folder = tempfile::tempdir()?;
-        run(command, (folder.path(), &[]), Duration::from_secs(60)).await
+        run(shell(command, folder.path(), &[]), Duration::from_secs(60)).await
     }
 
     #[tokio::test]
@@ -139,13 +135,12 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         // The inner shell would write the file if it survived the outer one.
         let command = "(while [ ! -e stop ]; do :; done; echo x > late) & echo started";
-        let output = run(command, (folder.path(), &[]), Duration::from_secs(60))
+        let output = run(shell(command, folder.path(), &[]), Duration::from_secs(60))
             .await
             .unwrap();
         assert_eq!(output.text, "exit code 0\nstarted\n");
-        let slow = run("echo first; sleep 1000", (folder.path(), &[]), Duration::from_secs(1))
-            .await
-            .unwrap();
+        let slow = shell("echo first; sleep 1000", folder.path(), &[]);
+        let slow = run(slow, Duration::from_secs(1)).await.unwrap();
         assert_eq!(
             (slow.exit_code, slow.text.as_str()),
             (None, "killed after 1 s\nfirst\n")
