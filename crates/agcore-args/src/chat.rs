@@ -67,7 +67,8 @@ Skills, agents and commands, if you trust the folder:
   skills, agents and commands next to your user settings; skills also in .agents/skills and .claude/skills
 
 Tools:
-  read_file, list_files, search, current_time, arithmetic, read_notes
+  read_file, list_files, search, current_time, arithmetic, read_notes,
+  update_todos, shell_output, shell_stop
   edit_file, write_file, shell, fetch_url, save_note  (need approval)
 
 The tools for files are confined to the current directory and do not read secrets such as .env.

@@ -27,6 +27,14 @@ pub(crate) async fn open_for_user(
     Ok((reported(workbench)?, questions))
 }
 
+/// Adds the tools that only chats and single messages have.
+///
+/// # Errors
+/// When an MCP server has a tool with the name of one of them.
+pub(crate) fn with_chat_tools(workbench: Workbench) -> Result<Workbench, Failure> {
+    workbench.with_chat_tools().map_err(failure)
+}
+
 fn reported(workbench: Workbench) -> Result<Workbench, Failure> {
     let warnings = workbench.warnings.iter();
     let warnings: Vec<String> = warnings.map(|warning| format!("warning: {warning}")).collect();

@@ -60,7 +60,7 @@ pub enum ToolStatus {
     Interrupted,
 }
 
-/// Progress of a running call.
+/// Progress of a running call. It replaces that of the event before.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[non_exhaustive]

@@ -29,6 +29,7 @@ use self::{
     filters::ProgressFilters,
     scope::{CallGuard, CallScope, RunScope},
 };
+use crate::session::ToolSession;
 
 /// The run that a call belongs to: ids, cancellation, the clock, and values of the application.
 ///
@@ -206,9 +207,11 @@ impl ToolContext {
         id: Text,
         observer: Option<Arc<dyn CallObserver>>,
         answer: Option<InputAnswer>,
+        session: &ToolSession,
     ) -> Self {
         let call = CallScope {
             id,
+            session: session.clone(),
             cancellation: OnceLock::new(),
             answer: answer.map(Box::new),
             pause: Pause::default(),

@@ -19,8 +19,8 @@ use crate::{
 /// [`Actor::local`](agcore_chat::Actor::local).
 const VERSION: u32 = 2;
 
-/// The state that the executors of a session share across rounds: the refusals that the model already knows of, and
-/// what a person has allowed for the session.
+/// The state that the executors of a session share across rounds: the refusals that the model already knows of,
+/// what a person has allowed for the session, and what tools keep for it.
 ///
 /// All clones refer to the same session. It can be saved with a suspended turn, using [`export`](Self::export) and
 /// [`restore`](Self::restore).
@@ -35,6 +35,10 @@ const VERSION: u32 = 2;
 /// let restored = ToolSession::restore(session.export())?;
 /// assert_eq!(restored.grants(), [Grant::new("read_file")]);
 /// assert_eq!(restored.revoke_tool("read_file"), 1);
+///
+/// // A tool reaches it with `ToolContext::tool_session`.
+/// restored.set_value("position", Some(7.into()));
+/// assert_eq!(restored.value("position"), Some(7.into()));
 /// # Ok::<(), ToolError>(())
 /// ```
 #[derive(Clone, Default)]
@@ -58,6 +62,9 @@ struct SessionState {
     #[serde(rename = "told")]
     refusals: BTreeMap<String, u64>,
     grants: Vec<Grant>,
+    /// The values that tools keep for the session, by name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    values: BTreeMap<String, Value>,
 }
 
 impl Default for SessionState {
@@ -67,6 +74,7 @@ impl Default for SessionState {
             batch: 0,
             refusals: BTreeMap::new(),
             grants: Vec::new(),
+            values: BTreeMap::new(),
         }
     }
 }
@@ -129,6 +137,21 @@ impl ToolSession {
         let before = state.grants.len();
         state.grants.retain(keep);
         before - state.grants.len()
+    }
+
+    /// Returns a value that a tool keeps for the session.
+    pub fn value(&self, name: &str) -> Option<Value> {
+        self.lock().values.get(name).cloned()
+    }
+
+    /// Keeps a value for the session in place of an earlier one, or removes it. It is stored with the results of the calls, so it
+    /// should be small.
+    pub fn set_value(&self, name: &str, value: Option<Value>) {
+        let mut state = self.lock();
+        match value {
+            Some(value) => state.values.insert(name.to_owned(), value),
+            None => state.values.remove(name),
+        };
     }
 
     /// Serializes the session as JSON.
@@ -235,6 +258,22 @@ mod tests {
         assert!(!restored.is_repeated(Refusal::Denied("t", &arguments(json!({"a": 2}))), batch));
         restored.begin_turn();
         assert!(!restored.is_repeated(Refusal::Denied("t", &same), restored.next_batch()));
+    }
+
+    #[test]
+    fn values_are_kept_with_the_session() {
+        let session = ToolSession::new();
+        let empty = session.export();
+        assert!(empty.get("values").is_none(), "{empty}");
+        session.set_value("a", Some(json!([1])));
+        session.set_value("b", Some(json!("x")));
+        session.set_value("b", None);
+        let restored = ToolSession::restore(session.export()).unwrap();
+        assert_eq!((restored.value("a"), restored.value("b")), (Some(json!([1])), None));
+        restored.begin_turn();
+        assert_eq!(restored.value("a"), Some(json!([1])));
+        // Sessions from before there were values.
+        assert!(ToolSession::restore(empty).unwrap().value("a").is_none());
     }
 
     #[test]

@@ -11,6 +11,7 @@ use agcore::{
 use agcore_settings::{Settings, SettingsError, redaction::Redaction};
 
 use crate::{
+    chat_tools::ChatTools,
     hook_commands::CommandHooks,
     permission_mode::PlanModeNotice,
     program_tools::WebAccess,
@@ -36,6 +37,7 @@ pub struct GuardedAgent {
     budgets: Budgets,
     redaction: Redaction,
     web: WebAccess,
+    chat: Option<ChatTools>,
 }
 
 impl fmt::Debug for GuardedAgent {
@@ -74,7 +76,14 @@ impl GuardedAgent {
             budgets: limits.budget.budgets(),
             redaction: limits.redaction.clone(),
             web: WebAccess::of_settings(limits),
+            chat: None,
         })
+    }
+
+    /// Adds the todos and background commands of a chat.
+    pub(crate) fn with_chat_tools(mut self, chat: Option<ChatTools>) -> Self {
+        self.chat = chat;
+        self
     }
 
     /// Counts costs at these prices.
@@ -103,6 +112,9 @@ impl GuardedAgent {
             .with_state(NotesFile::default())
             .with_state(self.people.folder.clone())
             .with_state(self.web.clone());
+        if let Some(chat) = &self.chat {
+            builder = builder.with_state(chat.jobs().clone()).with_hook(chat.reminder());
+        }
         if let Some(audit) = &self.people.audit {
             builder = builder.with_audit(Arc::clone(audit));
         }

@@ -26,6 +26,16 @@ impl BoundedOutput {
         text
     }
 
+    /// Returns the text so far, and forgets it. A character that is not complete is kept.
+    pub fn take(&mut self) -> String {
+        let text = self.text();
+        *self = Self {
+            incomplete: std::mem::take(&mut self.incomplete),
+            ..Self::default()
+        };
+        text
+    }
+
     /// Completes the last character and the last line. Returns whether the line was not complete.
     pub fn finish(&mut self) -> bool {
         if !self.incomplete.is_empty() {
@@ -96,6 +106,15 @@ mod tests {
         assert_eq!(output.decode(&bytes[..1]), "");
         assert_eq!(output.decode(&bytes[1..]), "字\nx");
         assert_eq!(output.decode(b"a\xffb"), "a\u{fffd}b");
+    }
+
+    #[test]
+    fn each_part_is_taken_once() {
+        let mut output = BoundedOutput::default();
+        output.add(&"a字".as_bytes()[..2]);
+        assert_eq!(output.take(), "a");
+        output.add(&"字".as_bytes()[1..]);
+        assert_eq!((output.take(), output.take()), ("字".to_owned(), String::new()));
     }
 
     #[test]

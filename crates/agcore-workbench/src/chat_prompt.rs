@@ -21,6 +21,11 @@ const ADVICE: &str = "\
 - Use paths relative to the working directory. Commands do not wait for input.
 - Do not commit, publish, install or delete anything that you were not asked to.";
 
+/// Advice on the tools that only chats have.
+const CHAT_ADVICE: &str = "
+- For work with three or more steps, keep a list with `update_todos`: mark a step as in progress before you begin it, and as completed as soon as it is done.
+- Start servers, watchers and commands that take minutes with `background`, and read their output with `shell_output`.";
+
 /// The largest part of a file of git that is read, in bytes.
 const MAX_GIT_FILE: u64 = 4096;
 
@@ -37,13 +42,24 @@ const OPERATIONS: [(&str, &str); 6] = [
     ("BISECT_LOG", "bisect"),
 ];
 
-/// Returns the default instructions of a chat in this folder: `base`, the advice about files if tools are offered, and the
-/// environment.
-pub fn chat_prompt(base: &str, folder: &Path, offers_tools: bool, now: SystemTime) -> String {
-    let advice = if offers_tools {
-        format!("\n\n{ADVICE}")
-    } else {
-        String::new()
+/// The tools that the default instructions describe.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PromptTools {
+    /// None are offered.
+    None,
+    /// Those for files and commands.
+    Program,
+    /// Those of a chat, which also has a list of todos and commands in the background.
+    Chat,
+}
+
+/// Returns the default instructions of a chat in this folder: `base`, advice about the tools, and the environment.
+pub fn chat_prompt(base: &str, folder: &Path, tools: PromptTools, now: SystemTime) -> String {
+    let offers_tools = tools != PromptTools::None;
+    let advice = match tools {
+        PromptTools::None => String::new(),
+        PromptTools::Program => format!("\n\n{ADVICE}"),
+        PromptTools::Chat => format!("\n\n{ADVICE}{CHAT_ADVICE}"),
     };
     let mut lines = vec![
         format!("Working directory: {}", sanitized_line(&folder.display().to_string())),
@@ -127,7 +143,7 @@ mod tests {
     use super::*;
 
     fn state(folder: &Path) -> String {
-        let prompt = chat_prompt("Be kind.", folder, true, SystemTime::UNIX_EPOCH);
+        let prompt = chat_prompt("Be kind.", folder, PromptTools::Program, SystemTime::UNIX_EPOCH);
         assert!(prompt.starts_with("Be kind.\n\n# Work on files\n"), "{prompt}");
         let (_, state) = prompt.rsplit_once("- Git: ").unwrap();
         state.to_owned()
@@ -136,7 +152,7 @@ mod tests {
     #[test]
     fn names_the_environment() {
         let folder = tempfile::tempdir().unwrap();
-        let prompt = chat_prompt("Be kind.", folder.path(), false, SystemTime::UNIX_EPOCH);
+        let prompt = chat_prompt("Be kind.", folder.path(), PromptTools::None, SystemTime::UNIX_EPOCH);
         let expected = format!(
             "Be kind.\n\n# Environment\n\n- Working directory: {}\n- Operating system: {} ({})\n- Date: 1970-01-01 (UTC)\n- Git: ",
             folder.path().display(),
@@ -144,7 +160,11 @@ mod tests {
             std::env::consts::ARCH
         );
         assert!(prompt.starts_with(&expected), "{prompt}");
-        assert!(chat_prompt("", folder.path(), true, SystemTime::UNIX_EPOCH).contains("- Shell: "));
+        for (tools, is_chat) in [(PromptTools::Program, false), (PromptTools::Chat, true)] {
+            let prompt = chat_prompt("", folder.path(), tools, SystemTime::UNIX_EPOCH);
+            assert!(prompt.contains("- Shell: "), "{prompt}");
+            assert_eq!(prompt.contains("`update_todos`"), is_chat, "{prompt}");
+        }
     }
 
     #[test]

@@ -58,7 +58,7 @@ pub mod mcp;
 mod without_mcp;
 #[cfg(feature = "sqlite")]
 pub mod kept_tools;
-mod agent_tools;
+pub mod chat_tools;
 mod workbench;
 mod surface;
 mod tool_list;
@@ -74,7 +74,7 @@ pub use self::tool_server::tool_server;
 pub use self::without_mcp::{mcp, server_answers};
 pub use self::{
     agent::GuardedAgent,
-    chat_prompt::chat_prompt,
+    chat_prompt::{PromptTools, chat_prompt},
     model_window::ModelWindow,
     surface::{People, Surface},
     tool_list::tool_list,

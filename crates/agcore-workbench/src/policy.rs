@@ -13,6 +13,7 @@ use agcore_settings::{PermissionEntry, SettingsError, Subject, ToolSettings};
 use agcore_terminal::render::SHELL;
 
 use crate::{
+    chat_tools,
     grants::Grants,
     permission_mode::{PermissionMode, mode_rule},
     program_tools::{self, FETCH_URL},
@@ -52,7 +53,8 @@ impl Policy {
         // Commands with some of the tools, such as `agcore mcp call`, have the rules for all of them.
         let own = program_tools::registry().map_err(|error| SettingsError::new(error.to_string()))?;
         let known = |name: &str| {
-            tools.get(name).is_some() || own.get(name).is_some() || settings.mcp.may_have(name) || is_agent(name)
+            let is_own = own.get(name).is_some() || chat_tools::NAMES.contains(&name);
+            tools.get(name).is_some() || is_own || settings.mcp.may_have(name) || is_agent(name)
         };
         let mut entries = settings.permissions.iter();
         entries.try_for_each(|entry| entry.check(&tools, known))?;

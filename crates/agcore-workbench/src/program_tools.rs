@@ -17,7 +17,7 @@ mod edit_file;
 mod write_file;
 mod restore;
 mod preview;
-mod shell;
+pub(crate) mod shell;
 mod fetch_url;
 mod of_settings;
 

@@ -37,6 +37,20 @@ fn prepared(mut shell: Command, folder: &Path, kept: &[String]) -> Command {
     shell
 }
 
+/// Ends the process group of the shell when standard input is closed, which happens however the program ends. The command itself
+/// gets no input. What runs beside it has no place where it would be seen, and ignores the signals with which groups are ended.
+const SUPERVISED: &str = "exec 3<&0 </dev/null; (trap '' HUP INT TERM; read -r _ <&3; kill -9 0) >/dev/null 2>&1 & exec 3<&-; \
+                          exec /bin/sh -c \"$1\"";
+
+/// Returns the arguments of a shell that runs a command line and ends, with all processes of its group, when its standard input is
+/// closed. Without groups, it ends only if its handle is dropped.
+fn supervised(command: &str) -> Vec<&str> {
+    match cfg!(windows) {
+        true => vec![OPTION, command],
+        false => vec![OPTION, SUPERVISED, "sh", command],
+    }
+}
+
 /// Returns whether the value of a variable contains a password or a key.
 fn has_secret(name: &str) -> bool {
     let value = os_variable(name).unwrap_or_default();
@@ -56,17 +70,30 @@ impl Group {
 
     /// Returns the group of a child that was started with [`shell`].
     #[cfg(not(unix))]
-    pub fn of(_: &Child) -> Self {
+    pub(crate) fn of(_: &Child) -> Self {
         Self()
+    }
+}
+
+impl Group {
+    /// Asks the processes of the group to end. Without groups, only killing ends them.
+    pub(crate) fn terminate(&self) {
+        #[cfg(unix)]
+        self.signal(rustix::process::Signal::TERM);
+    }
+
+    #[cfg(unix)]
+    fn signal(&self, signal: rustix::process::Signal) {
+        if let Some(group) = self.0 {
+            // It fails if no process of the group is left.
+            let _ = rustix::process::kill_process_group(group, signal);
+        }
     }
 }
 
 #[cfg(unix)]
 impl Drop for Group {
     fn drop(&mut self) {
-        if let Some(group) = self.0 {
-            // It fails if no process of the group is left.
-            let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
-        }
+        self.signal(rustix::process::Signal::KILL);
     }
 }

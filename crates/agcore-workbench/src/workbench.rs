@@ -1,5 +1,7 @@
 //! [`Workbench`]: the tools of the program, of MCP servers, and of the skills and agents of a folder.
 
+mod agent_tools;
+
 use std::sync::Arc;
 
 use agcore::{
@@ -13,9 +15,11 @@ use agcore_settings::{
 };
 use url::Url;
 
+use self::agent_tools::remove_unusable;
 use crate::{
     agent::{GuardedAgent, Offered},
-    agent_tools::remove_unusable,
+    chat_prompt::PromptTools,
+    chat_tools::{self, ChatTools},
     mcp::Servers,
     permission_mode::ASKS_AGENT,
     program_tools,
@@ -39,6 +43,8 @@ pub struct Workbench {
     pub unusable: Vec<String>,
     /// Everything that is not as the settings want it, for the user, one sentence for each.
     pub warnings: Vec<String>,
+    /// The todos and background commands of a chat, if it has tools for them.
+    pub chat: Option<ChatTools>,
     offers_tools: bool,
 }
 
@@ -69,6 +75,28 @@ impl Workbench {
         #[cfg(feature = "sqlite")]
         let workbench = workbench.with_kept_tools().await;
         Ok((workbench, questions))
+    }
+
+    /// Adds the tools that only chats and single messages have: `update_todos` for a list of steps, and `shell` with commands in
+    /// the background, with `shell_output` and `shell_stop`. [`ChatTools`] must then be asked for news before each message.
+    ///
+    /// # Errors
+    /// When an MCP server has a tool with one of these names.
+    pub fn with_chat_tools(mut self) -> Result<Self, ToolError> {
+        if self.offers_tools {
+            chat_tools::register(&self.registry)?;
+            self.chat = Some(ChatTools::default());
+        }
+        Ok(self)
+    }
+
+    /// Returns which tools the default instructions describe.
+    pub fn prompt_tools(&self) -> PromptTools {
+        match (&self.chat, self.offers_tools) {
+            (Some(_), _) => PromptTools::Chat,
+            (None, true) => PromptTools::Program,
+            (None, false) => PromptTools::None,
+        }
     }
 
     /// Adds the tools for the knowledge and the memory of the user's database.
@@ -106,6 +134,7 @@ impl Workbench {
             project: settings.project.clone(),
             unusable,
             warnings,
+            chat: None,
             offers_tools,
         })
     }
@@ -117,7 +146,8 @@ impl Workbench {
     /// cannot be opened.
     pub fn agent(&self, settings: &Settings, surface: Surface) -> Result<GuardedAgent, SettingsError> {
         let deciders = surface.deciders(&self.registry, settings)?;
-        GuardedAgent::new(self.offered(), settings, deciders)
+        let agent = GuardedAgent::new(self.offered(), settings, deciders)?;
+        Ok(agent.with_chat_tools(self.chat.clone()))
     }
 
     /// Returns the tools and skills that the model is offered.

@@ -11,6 +11,7 @@ mod mentions;
 mod slash;
 mod disabled;
 mod conversation;
+mod background;
 mod saved;
 mod last_model;
 mod elsewhere;
@@ -69,6 +70,7 @@ pub(crate) async fn chat(
         trust_dialog::print_notices(&settings.context_files.warnings())?;
     }
     let (tools, asked) = workbench::open_for_user(&settings, !args.no_tools).await?;
+    let tools = workbench::with_chat_tools(tools)?;
     let front = Front {
         interrupts,
         color,
@@ -78,6 +80,9 @@ pub(crate) async fn chat(
         true => Box::pin(one_shot::run(args, &settings, &tools, asked, &front)).await,
         false => Box::pin(interactive::run(args, &settings, &tools, asked, &front)).await,
     };
+    if let Some(chat) = &tools.chat {
+        chat.jobs().end().await;
+    }
     tools.servers.close().await;
     result
 }

@@ -148,4 +148,6 @@ mod quotas;
 #[cfg(feature = "store")]
 mod admin;
 #[cfg(unix)]
+mod working_chat;
+#[cfg(unix)]
 mod wrapping;

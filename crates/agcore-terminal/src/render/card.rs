@@ -104,6 +104,11 @@ pub const SHELL: &str = "shell";
 /// The member of the metadata of its results with the exit code, which is `null` if the command was killed.
 pub const EXIT_CODE: &str = "exit_code";
 
+/// Returns whether a tool runs command lines.
+pub(super) fn is_command(tool: &str) -> bool {
+    tool == SHELL
+}
+
 /// Returns whether a call ran a command that failed or was killed, given the data for observers of its result.
 pub fn command_failed(tool: &str, display: Option<&Value>) -> bool {
     // The member of another tool may have another meaning.

@@ -23,6 +23,11 @@ impl Footer {
         self.lines = lines;
     }
 
+    /// Returns the number of lines.
+    pub(super) fn len(&self) -> usize {
+        self.lines.len()
+    }
+
     /// Erases the lines.
     pub(super) fn erase(&mut self, out: &mut String) {
         if std::mem::take(&mut self.is_drawn) {

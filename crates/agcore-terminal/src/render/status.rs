@@ -9,7 +9,10 @@ use std::{
     time::{Duration, Instant},
 };
 
+use agcore_chat::Progress;
+
 use super::{
+    command_output::{CommandOutput, MAX_ROWS},
     style::Palette,
     text::{columns, truncated},
 };
@@ -32,6 +35,9 @@ const STALL_DELAY: Duration = Duration::from_secs(2);
 /// The maximum number of tools shown; the rest are only counted.
 const MAX_TOOLS: usize = 6;
 
+/// The rows of the window that are left for other output, however many commands run.
+const OTHER_ROWS: usize = 4;
+
 /// The operations in progress.
 #[derive(Debug, Default)]
 pub(super) struct StatusLines {
@@ -50,14 +56,27 @@ pub(super) struct StatusLines {
     ticks: usize,
 }
 
+/// The meaning of a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Mark {
+    Active,
+    NotStarted,
+    /// Output of the call above.
+    Output,
+}
+
 /// A tool call that has not ended.
 #[derive(Debug)]
 struct ShownTool {
     call_id: String,
     /// Its name and arguments.
     label: String,
+    /// Whether it runs a command, whose output is shown below it.
+    is_command: bool,
     /// Its latest progress message.
     message: Option<String>,
+    /// The last lines of its output.
+    output: Option<CommandOutput>,
     /// When the tool began to run it; `None` while it is checked or waits for a person.
     started: Option<Instant>,
 }
@@ -97,7 +116,9 @@ impl StatusLines {
         self.tools.push(ShownTool {
             call_id: call_id.to_owned(),
             label,
+            is_command: false,
             message: None,
+            output: None,
             started: None,
         });
     }
@@ -112,10 +133,22 @@ impl StatusLines {
         }
     }
 
-    /// Sets the progress message of a tool.
-    pub(super) fn set_message(&mut self, call_id: &str, message: &str) {
+    /// Shows the output of a tool below it from now on.
+    pub(super) fn show_output(&mut self, call_id: &str) {
         if let Some(tool) = self.tools.iter_mut().find(|tool| tool.call_id == call_id) {
-            tool.message = Some(message.to_owned());
+            tool.is_command = true;
+        }
+    }
+
+    /// Sets the progress of a tool, if it has a message.
+    pub(super) fn set_progress(&mut self, call_id: &str, progress: &Progress) {
+        let Some(tool) = self.tools.iter_mut().find(|tool| tool.call_id == call_id) else {
+            return;
+        };
+        match (&progress.message, tool.is_command) {
+            (Some(_), true) => tool.output = CommandOutput::of(progress),
+            (Some(message), false) => tool.message = Some(message.to_string()),
+            (None, _) => {}
         }
     }
 
@@ -147,17 +180,37 @@ impl StatusLines {
         }
     }
 
-    /// Draws the lines over the previous ones, with a spinner before those in progress. The cursor stays at the end of the last
-    /// line.
-    pub(super) fn draw(&mut self, palette: Palette, width: usize, out: &mut String) {
-        self.erase(width, out);
+    /// Draws the lines over the previous ones in a window of this size, with a spinner before those in progress. The cursor stays
+    /// at the end of the last line.
+    pub(super) fn draw(&mut self, palette: Palette, (width, height): (usize, usize), out: &mut String) {
         self.ticks += 1;
         let spinner = SPINNER[self.ticks % SPINNER.len()];
-        let lines = self.lines(width.saturating_sub(3), Instant::now());
-        for (index, (is_active, line)) in lines.iter().enumerate() {
+        let lines = self.lines((width.saturating_sub(3), height), Instant::now());
+        // What is overwritten does not flicker. Lines that the terminal has wrapped are erased.
+        let rewrites = !self.is_inline && !self.drawn.is_empty() && self.drawn.iter().all(|columns| *columns < width);
+        match self.drawn.len() {
+            rows if rewrites && !lines.is_empty() => {
+                out.push('\r');
+                if rows > 1 {
+                    let _ = write!(out, "\u{1b}[{}A", rows - 1);
+                }
+            }
+            _ => self.erase(width, out),
+        }
+        for (index, (mark, line)) in lines.iter().enumerate() {
+            let mark = match mark {
+                Mark::Active => spinner,
+                Mark::NotStarted => NOT_STARTED,
+                Mark::Output => ' ',
+            };
             let (dim, end) = (palette.dim, if index == 0 { "" } else { "\n" });
-            let mark = if *is_active { spinner } else { NOT_STARTED };
             let _ = write!(out, "{end}{dim}{mark} {line}{dim:#}");
+            if rewrites {
+                out.push_str("\u{1b}[K");
+            }
+        }
+        if rewrites && lines.len() < self.drawn.len() {
+            out.push_str("\u{1b}[J");
         }
         self.drawn = lines.iter().map(|(_, line)| columns(line) + 2).collect();
     }
@@ -177,18 +230,37 @@ impl StatusLines {
         }
     }
 
-    /// Returns the lines, and whether each is about an operation in progress.
-    fn lines(&self, width: usize, now: Instant) -> Vec<(bool, String)> {
+    /// Returns the lines for a window of this height, with the output of commands below them.
+    fn lines(&self, (width, height): (usize, usize), now: Instant) -> Vec<(Mark, String)> {
+        let active = |is_active: bool| if is_active { Mark::Active } else { Mark::NotStarted };
         let waiting = self.wait(now).filter(|_| self.tools.is_empty());
-        let waiting = waiting.map(|line| (true, truncated(&line, width)));
-        let shown = self.tools.iter().take(MAX_TOOLS);
-        let more = self.tools.iter().skip(MAX_TOOLS);
-        let is_active = more.clone().any(|tool| tool.started.is_some());
-        let more = more.count();
-        let more = (more > 0).then(|| (is_active, truncated(&format!("and {more} more"), width)));
-        let lines = shown.map(|tool| (tool.started.is_some(), tool.line(width, now)));
-        waiting.into_iter().chain(lines).chain(more).collect()
+        let mut lines: Vec<(Mark, String)> = Vec::new();
+        lines.extend(waiting.map(|line| (Mark::Active, truncated(&line, width))));
+        let (shown, more) = self.tools.split_at(self.tools.len().min(MAX_TOOLS));
+        let rows = output_rows(shown, height);
+        for tool in shown {
+            lines.push((active(tool.started.is_some()), tool.line(width, now)));
+            let output = tool
+                .output
+                .as_ref()
+                .map(|output| output.rows(rows, width.saturating_sub(2)));
+            let output = output.into_iter().flatten();
+            lines.extend(output.map(|line| (Mark::Output, format!("│ {line}"))));
+        }
+        if !more.is_empty() {
+            let is_active = more.iter().any(|tool| tool.started.is_some());
+            let line = truncated(&format!("and {} more", more.len()), width);
+            lines.push((active(is_active), line));
+        }
+        lines
     }
+}
+
+/// Returns the rows for the output of each command in a window of this height. Rows above the window could not be erased.
+fn output_rows(tools: &[ShownTool], height: usize) -> usize {
+    let commands = tools.iter().filter(|tool| tool.output.is_some()).count();
+    let rows = height.saturating_sub(tools.len() + OTHER_ROWS);
+    rows.checked_div(commands).unwrap_or(0).min(MAX_ROWS)
 }
 
 impl StatusLines {
@@ -244,12 +316,12 @@ mod tests {
     }
 
     fn texts(status: &StatusLines, at: Instant) -> Vec<String> {
-        status.lines(80, at).into_iter().map(|(_, line)| line).collect()
+        status.lines((80, 24), at).into_iter().map(|(_, line)| line).collect()
     }
 
     fn drawn(status: &mut StatusLines, width: usize) -> String {
         let mut out = String::new();
-        status.draw(Palette::default(), width, &mut out);
+        status.draw(Palette::default(), (width, 24), &mut out);
         out
     }
 
@@ -264,7 +336,7 @@ mod tests {
         status.end_tool("c1");
         let out = drawn(&mut status, 16);
         assert!(
-            out.starts_with("\r\u{1b}[2A\u{1b}[J") && !out.contains("tool1"),
+            out.starts_with("\r\u{1b}[2A") && out.ends_with("\u{1b}[K\u{1b}[J") && !out.contains("tool1"),
             "{out:?}"
         );
     }
@@ -277,12 +349,15 @@ mod tests {
         assert_eq!(out, "○ refund {}");
         status.start_tool("c", "another label");
         let out = drawn(&mut status, 80);
-        assert!(out.contains(SPINNER[2]) && out.ends_with(" refund {}"), "{out:?}");
+        assert!(
+            out.contains(SPINNER[2]) && out.ends_with(" refund {}\u{1b}[K"),
+            "{out:?}"
+        );
         status.end_tool("c");
         // Its request was shown by an earlier process.
         status.start_tool("d", "refund");
         let out = drawn(&mut status, 80);
-        assert!(out.contains(SPINNER[3]) && out.ends_with(" refund"), "{out:?}");
+        assert!(out.contains(SPINNER[3]) && out.ends_with(" refund\u{1b}[K"), "{out:?}");
     }
 
     #[test]
@@ -355,8 +430,8 @@ mod tests {
     #[test]
     fn shows_messages_but_no_short_waits() {
         let mut status = running(1);
-        status.set_message("c0", "half done");
-        status.set_message("c9", "unknown call");
+        status.set_progress("c0", &Progress::message("half done"));
+        status.set_progress("c9", &Progress::message("unknown call"));
         assert!(drawn(&mut status, 80).contains("… half done"));
         status.clear();
         status.start_waiting();
@@ -365,5 +440,40 @@ mod tests {
         assert_eq!(texts(&status, later), ["waiting for the model  3 s"]);
         status.stop_waiting();
         assert_eq!(texts(&status, later), Vec::<String>::new());
+    }
+
+    #[test]
+    fn the_output_of_a_command_is_below_it_and_redrawn_in_place() {
+        let mut status = running(1);
+        status.show_output("c0");
+        let report = |status: &mut StatusLines, text: &str, count: f64| {
+            let mut progress = Progress::message(text);
+            progress.done = Some(count);
+            status.set_progress("c0", &progress);
+        };
+        report(&mut status, "一二三四五六\n\u{1b}[31mtwo", 2.0);
+        let out = drawn(&mut status, 16);
+        let lines: Vec<&str> = out.lines().collect();
+        assert_eq!(lines[1..], ["  │ 一二三四五…", "  │ \u{fffd}[31mtwo"], "{out:?}");
+        assert!(lines.iter().all(|line| columns(line) < 16), "{lines:?}");
+        report(&mut status, "3\n4\n5\n6\n7", 300.0);
+        let out = drawn(&mut status, 80);
+        assert!(out.starts_with("\r\u{1b}[2A") && !out.contains("\u{1b}[J"), "{out:?}");
+        let lines: Vec<&str> = out.lines().collect();
+        assert_eq!((lines.len(), lines[1]), (7, "  │ … 295 lines above\u{1b}[K"));
+        // A window that became narrower has wrapped the lines.
+        let out = drawn(&mut status, 12);
+        assert!(out.contains("\u{1b}[J") && !out.contains("\u{1b}[K"), "{out:?}");
+    }
+
+    #[test]
+    fn output_of_commands_leaves_space_in_low_windows() {
+        let mut status = running(3);
+        for call in ["c0", "c1", "c2"] {
+            status.show_output(call);
+            status.set_progress(call, &Progress::message("1\n2\n3\n4\n5"));
+        }
+        let rows = |height: usize| status.lines((80, height), Instant::now()).len();
+        assert_eq!([3, 7, 10, 24, 60].map(rows), [3, 3, 6, 18, 18]);
     }
 }

@@ -1,5 +1,7 @@
 //! [`Terminal`]: renders a turn for people as it happens: text, reasoning, tool cards, notices, usage.
 
+mod calls;
+
 use std::{
     borrow::Cow,
     fmt,
@@ -12,9 +14,7 @@ use anstyle::Style;
 use super::{
     Render,
     agent::agent_line,
-    card::{self, Card, call_name, command_failed},
     context::context_line,
-    difference::difference_start,
     footer::Footer,
     last_output::{LastOutput, after, unless_at_line, write_all},
     layout::{window_height, window_width, wrapped},
@@ -48,6 +48,8 @@ pub struct Terminal<A: Write, N: Write> {
     status: Option<StatusLines>,
     /// The lines below the output.
     footer: Footer,
+    /// The calls that run commands, without a progress display.
+    commands: Vec<String>,
     /// Arguments that the user edited, by call id: they replace what the model wrote.
     edited: Vec<(String, String)>,
     /// The changes that are shown below the calls that made them.
@@ -70,6 +72,7 @@ impl<A: Write + Send, N: Write + Send> Terminal<A, N> {
             is_raw: false,
             status: palette.is_colored.then(StatusLines::default),
             footer: Footer::default(),
+            commands: Vec::new(),
             edited: Vec::new(),
             changes: None,
             reasoning: Reasoning::default(),
@@ -219,72 +222,6 @@ impl<A: Write + Send, N: Write + Send> Terminal<A, N> {
         write_all(&mut self.notes, &self.reasoning.finish(self.palette.dim))
     }
 
-    /// Shows a call of the main agent, or one of a sub-agent, whose name is shown with it.
-    fn tool(&mut self, sub_agent: Option<&str>, event: &ToolEvent) -> io::Result<()> {
-        match event {
-            ToolEvent::Requested { call_id, name, input } => {
-                self.requested(call_id, &call_name(sub_agent, name), input)
-            }
-            ToolEvent::Started { call_id, name } => {
-                if let Some(status) = &mut self.status {
-                    status.start_tool(call_id, &call_name(sub_agent, name));
-                }
-                Ok(())
-            }
-            ToolEvent::Progress { call_id, progress } => match (&progress.message, &mut self.status) {
-                (Some(message), Some(status)) => {
-                    status.set_message(call_id, message);
-                    Ok(())
-                }
-                (Some(message), None) => self.note(self.palette.dim, &format!("  … {}", sanitized(message))),
-                (None, _) => Ok(()),
-            },
-            ToolEvent::Completed {
-                call_id,
-                name,
-                input,
-                output,
-                is_error,
-                duration,
-                display,
-                ..
-            } => {
-                if let Some(status) = &mut self.status {
-                    status.end_tool(call_id);
-                }
-                let edited = self.edited.iter().find(|(id, _)| **id == **call_id);
-                let card = Card {
-                    name: &call_name(sub_agent, name),
-                    input: edited.map_or(input, |(_, arguments)| arguments),
-                    output,
-                    has_failed: *is_error || command_failed(name, display.as_deref()),
-                    duration: *duration,
-                };
-                let mut lines = card.line(self.palette, self.card_width());
-                if let Some(change) = self.changes.as_ref().and_then(|changes| changes(call_id)) {
-                    let change = difference_start(&change, self.palette, self.card_width());
-                    lines = format!("{lines}\n{}", change.trim_end_matches('\n'));
-                }
-                self.line(&lines)
-            }
-            _ => Ok(()),
-        }
-    }
-
-    fn requested(&mut self, call_id: &str, name: &str, input: &str) -> io::Result<()> {
-        let (name, input) = card::call(name, input, self.card_width());
-        match &mut self.status {
-            Some(status) => {
-                status.add_tool(call_id, format!("{name}{input}"));
-                self.end_line()
-            }
-            None => {
-                let Palette { tool, dim, .. } = self.palette;
-                self.line(&format!("{tool}● {name}{tool:#}{dim}{input}{dim:#}"))
-            }
-        }
-    }
-
     /// Writes a dim note, if there is one.
     fn dim_note(&mut self, line: Option<String>) -> io::Result<()> {
         line.map_or(Ok(()), |line| self.note(self.palette.dim, &line))
@@ -337,6 +274,13 @@ impl<A: Write + Send, N: Write + Send> Terminal<A, N> {
 
 impl<A: Write + Send, N: Write + Send> Render for Terminal<A, N> {
     fn event(&mut self, event: &StreamEvent) -> io::Result<()> {
+        if let (EventKind::Tool(ToolEvent::Progress { call_id, progress }), Some(status)) =
+            (&event.kind, &mut self.status)
+        {
+            // The next tick shows it. Until then, the display stays as it is.
+            status.set_progress(call_id, progress);
+            return Ok(());
+        }
         self.hide()?;
         if event.parent.is_some() {
             self.show_sub_agent(&event.agent, &event.kind)?;
@@ -361,7 +305,10 @@ impl<A: Write + Send, N: Write + Send> Render for Terminal<A, N> {
         let (room, mut out) = (self.room(), String::new());
         self.footer.erase(&mut out);
         match (&mut self.status, self.last) {
-            (Some(status), LastOutput::Line) => status.draw(self.palette, window_width(), &mut out),
+            (Some(status), LastOutput::Line) => {
+                let height = window_height().saturating_sub(self.footer.len());
+                status.draw(self.palette, (window_width(), height), &mut out);
+            }
             (Some(status), LastOutput::Text | LastOutput::Reasoning) => {
                 status.draw_inline(self.palette, room, &mut out);
             }
@@ -460,6 +407,41 @@ mod tests {
         assert!(shown("shell", true, 0).starts_with("✗ shell"));
         assert!(shown("shell", false, 0).starts_with("✓ shell"));
         assert!(shown("other", false, 127).starts_with("✓ other"));
+    }
+
+    #[test]
+    fn output_of_a_running_command_is_redrawn_and_never_written_to_a_file() {
+        let event = |tool: ToolEvent| StreamEvent::new(0, "main".into(), 0, 0, EventKind::from(tool));
+        let started = |name: &str| ToolEvent::Started {
+            call_id: "c".into(),
+            name: name.into(),
+        };
+        let report = |text: &str| {
+            event(ToolEvent::Progress {
+                call_id: "c".into(),
+                progress: Box::new(agcore_chat::Progress::message(text)),
+            })
+        };
+        let shown = |name: &str, has_display: bool| {
+            let mut notes = Vec::new();
+            let mut terminal = Terminal::new(io::sink(), &mut notes, Palette::default());
+            terminal.status = has_display.then(StatusLines::default);
+            terminal.event(&event(started(name))).unwrap();
+            terminal.event(&report("one\ntwo")).unwrap();
+            terminal.tick().unwrap();
+            // Until the next tick, nothing is erased or written.
+            for _ in 0..100 {
+                terminal.event(&report("two\nthree")).unwrap();
+            }
+            terminal.tick().unwrap();
+            drop(terminal);
+            String::from_utf8(notes).unwrap()
+        };
+        let display = shown("shell", true);
+        assert_eq!(display.matches("│ two").count(), 2, "{display:?}");
+        assert_eq!(display.matches("\u{1b}[J").count(), 1, "{display:?}");
+        assert_eq!(shown("shell", false), "");
+        assert_eq!(shown("mcp_copy", false).lines().count(), 202);
     }
 
     #[test]

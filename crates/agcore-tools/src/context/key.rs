@@ -1,4 +1,4 @@
-//! Idempotency keys.
+//! Stored sessions, for tools: idempotency keys, and values that are kept.
 
 use std::fmt::Write as _;
 
@@ -6,6 +6,7 @@ use agcore_chat::Text;
 use sha2::{Digest, Sha256};
 
 use super::{ToolContext, ToolContextBuilder};
+use crate::session::ToolSession;
 
 /// The number of bytes of a key, which is written in hexadecimal digits.
 const BYTES: usize = 16;
@@ -43,6 +44,39 @@ impl ToolContext {
     pub fn idempotency_key(&self) -> Option<String> {
         let (scope, call) = (self.run.key_scope.as_ref()?, self.call.as_ref()?);
         Some(of_call(scope, &call.id))
+    }
+
+    /// Returns the state that the calls of the session share, in which a tool can keep values. It is stored with the session.
+    /// `None` outside of a call.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    ///
+    /// use agcore_chat::ToolCall;
+    /// use agcore_tools::{NoArguments, SystemClock, ToolContext, ToolError, ToolRegistry, ToolSession, typed};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), ToolError> {
+    /// let tools = ToolRegistry::new();
+    /// tools.register(typed("count", "Counts its calls.", |_: NoArguments, context: ToolContext| async move {
+    ///     let session = context.tool_session().ok_or_else(|| ToolError::failed("there is no session"))?;
+    ///     let count = session.value("count").and_then(|count| count.as_u64()).unwrap_or(0) + 1;
+    ///     session.set_value("count", Some(count.into()));
+    ///     Ok::<_, ToolError>(count.to_string())
+    /// }))?;
+    ///
+    /// let session = ToolSession::new();
+    /// let context = ToolContext::builder(Arc::new(SystemClock::new())).build();
+    /// let executor = tools.executor(context).with_session(session.clone()).build()?;
+    /// for id in ["call_1", "call_2"] {
+    ///     executor.settle(agcore_chat::ToolWork::new(ToolCall::function(id, "count", "{}"))).await;
+    /// }
+    /// assert_eq!(session.value("count"), Some(2.into()));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn tool_session(&self) -> Option<&ToolSession> {
+        self.call.as_ref().map(|call| &call.session)
     }
 }
 

@@ -17,6 +17,7 @@ use super::{
     run_state::RunState,
     waits::{CallObserver, ProgressSender, Waits},
 };
+use crate::session::ToolSession;
 
 /// The part that all calls of a run share.
 pub(super) struct RunScope {
@@ -37,6 +38,7 @@ pub(super) struct RunScope {
 /// The part that belongs to one call.
 pub(super) struct CallScope {
     pub(super) id: Text,
+    pub(super) session: ToolSession,
     /// Created when it is first asked for, because most tools do not need it.
     pub(super) cancellation: OnceLock<CancellationToken>,
     pub(super) observer: Option<Arc<dyn CallObserver>>,

@@ -223,7 +223,9 @@ impl Engine {
         {
             return Ok(Admitted::Question(Box::new(again)));
         }
-        let context = caller.context.for_call(call_id.clone(), observer, answer);
+        let context = caller
+            .context
+            .for_call(call_id.clone(), observer, answer, caller.session);
         let request = AdmissionRequest {
             tool,
             context: &context,

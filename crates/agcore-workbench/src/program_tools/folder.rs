@@ -112,7 +112,7 @@ impl ToolFolder {
     }
 
     /// Returns the variables with secrets that commands get.
-    pub(super) fn kept_variables(&self) -> &[String] {
+    pub(crate) fn kept_variables(&self) -> &[String] {
         &self.0.kept_variables
     }
 
@@ -175,7 +175,7 @@ impl ToolFolder {
     ///
     /// # Errors
     /// When it does.
-    pub(super) fn check_line(&self, line: &str) -> Result<(), ToolError> {
+    pub(crate) fn check_line(&self, line: &str) -> Result<(), ToolError> {
         let line = &in_home(line);
         let is_own = |part: &str| self.is_own(&self.resolved(part));
         match parts(line).find(|part| candidates(part).any(is_own)) {

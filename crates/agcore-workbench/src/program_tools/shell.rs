@@ -1,13 +1,20 @@
 //! `shell`: runs a command line in the folder.
 
+mod live_output;
 mod child;
 
-use std::{io, time::Duration};
+use std::time::Duration;
 
-use agcore::tools::{Registration, State, ToolError, ToolOutput, tool};
+use agcore::tools::{Registration, State, ToolContext, ToolError, ToolOutput, tool};
 use agcore_terminal::render::EXIT_CODE;
-use serde_json::json;
+use serde_json::{Value, json};
+use tokio::process::Command;
 
+use self::live_output::LiveOutput;
+pub(crate) use self::{
+    child::{GRACE_PERIOD, describe, start},
+    live_output::Tail,
+};
 use super::folder::{ToolFolder, precondition};
 
 /// The time that a command may take if the model asks for no other, in seconds.
@@ -17,12 +24,17 @@ const SECONDS: u64 = 120;
 const OUTSIDE: &str = "outside_sandbox";
 
 /// The longest time that a command may take, in seconds.
-const MAX_SECONDS: u64 = 600;
+pub(crate) const MAX_SECONDS: u64 = 600;
 
 /// Creates the tool.
 pub(super) fn tool() -> Registration {
+    guarded(shell_tool())
+}
+
+/// Adds the checks of a tool whose argument `command` is a command line.
+pub(crate) fn guarded(tool: Registration) -> Registration {
     // The tool ends commands itself, so that what they have written is not lost.
-    let tool = shell_tool().with_timeout(Duration::from_secs(MAX_SECONDS + 10));
+    let tool = tool.with_timeout(Duration::from_secs(MAX_SECONDS + 10));
     tool.with_confirmation(|arguments, context| {
         let folder = context.extension::<ToolFolder>()?;
         let outside = arguments.as_value()["outside"] == true && folder.sandbox().is_wanted();
@@ -55,21 +67,54 @@ async fn shell(
     /// always asked.
     outside: Option<bool>,
     State(folder): State<ToolFolder>,
+    context: ToolContext,
+) -> Result<ToolOutput, ToolError> {
+    run(&command, timeout, outside == Some(true), (&folder, &context)).await
+}
+
+/// Runs a command line to its end, and reports its output meanwhile.
+///
+/// # Errors
+/// When the line names a file of the program, or the shell cannot be started.
+pub(crate) async fn run(
+    command: &str,
+    timeout: Option<u64>,
+    outside: bool,
+    (folder, context): (&ToolFolder, &ToolContext),
 ) -> Result<ToolOutput, ToolError> {
     let limit = Duration::from_secs(timeout.unwrap_or(SECONDS).clamp(1, MAX_SECONDS));
-    folder.check_line(&command)?;
-    let failed = |error: io::Error| ToolError::failed(format!("cannot run the shell: {error}"));
-    let (sandbox, outside) = (folder.sandbox(), outside == Some(true) && folder.sandbox().is_wanted());
-    let shell = sandbox.shell(&command, (folder.path(), folder.kept_variables()), outside);
-    let run = child::run(shell.map_err(failed)?, limit).await.map_err(failed)?;
+    let outside = outside && folder.sandbox().is_wanted();
+    let shell = command_line(command, outside, folder)?;
+    let report = |progress| context.report_progress(progress);
+    let run = child::run(shell, limit, LiveOutput::new(&report))
+        .await
+        .map_err(|error| not_started(&error))?;
     let mut text = run.text;
     if run.exit_code != Some(0) && !outside {
-        text.extend(sandbox.hint(&text));
+        text.extend(folder.sandbox().hint(&text));
     }
     // For the model, a command that fails is a result like any other, but people are shown that it failed.
-    let mut metadata = json!({ EXIT_CODE: run.exit_code });
+    let metadata = recorded(json!({ EXIT_CODE: run.exit_code }), outside);
+    Ok(ToolOutput::text(text).with_metadata(metadata))
+}
+
+/// Returns the shell with a command line, confined unless it is to run outside the sandbox.
+fn command_line(command: &str, outside: bool, folder: &ToolFolder) -> Result<Command, ToolError> {
+    folder.check_line(command)?;
+    let place = (folder.path(), folder.kept_variables());
+    let shell = folder.sandbox().shell(command, place, outside);
+    shell.map_err(|error| not_started(&error))
+}
+
+/// Records in the metadata of a result that its command has run outside the sandbox.
+pub(crate) fn recorded(mut metadata: Value, outside: bool) -> Value {
     if outside {
         metadata[OUTSIDE] = json!(true);
     }
-    Ok(ToolOutput::text(text).with_metadata(metadata))
+    metadata
+}
+
+/// Returns the error of a shell that cannot be started.
+pub(crate) fn not_started(error: &std::io::Error) -> ToolError {
+    ToolError::failed(format!("cannot run the shell: {error}"))
 }

@@ -5,7 +5,7 @@ use std::{io, path::Path, process::Command as StdCommand, sync::OnceLock};
 use agcore_sandbox::{Mode, Policy, Sandbox, SandboxError};
 use tokio::process::Command;
 
-use super::{OPTION, PROGRAM, prepared};
+use super::{OPTION, PROGRAM, prepared, supervised};
 
 /// The sandbox of commands that a model runs. It is created with the first of them.
 #[derive(Debug)]
@@ -91,12 +91,24 @@ impl CommandSandbox {
     ///
     /// # Errors
     /// When it should be confined, and cannot be.
-    pub(crate) fn shell(
+    pub(crate) fn shell(&self, command: &str, place: (&Path, &[String]), outside: bool) -> io::Result<Command> {
+        self.command(&[OPTION, command], place, outside)
+    }
+
+    /// Returns a shell like [`shell`](Self::shell) that ends with its whole group when its standard input is closed.
+    ///
+    /// # Errors
+    /// When it should be confined, and cannot be.
+    pub(crate) fn supervised_shell(
         &self,
         command: &str,
-        (folder, kept): (&Path, &[String]),
+        place: (&Path, &[String]),
         outside: bool,
     ) -> io::Result<Command> {
+        self.command(&supervised(command), place, outside)
+    }
+
+    fn command(&self, arguments: &[&str], (folder, kept): (&Path, &[String]), outside: bool) -> io::Result<Command> {
         let refused = |error: &SandboxError| {
             io::Error::other(format!(
                 "{error}; the user can allow commands without a sandbox with `--sandbox off`, or with `required = false` in the \
@@ -110,7 +122,7 @@ impl CommandSandbox {
             Err(error) => return Err(refused(error)),
         };
         let mut shell = Command::from(shell);
-        shell.args([OPTION, command]);
+        shell.args(arguments);
         Ok(prepared(shell, folder, kept))
     }
 }

@@ -24,6 +24,7 @@ use self::{
     theme::theme,
 };
 use super::{
+    background::{jobs, show_todos},
     conversation::Conversation,
     disabled::Part,
     saved::{load, save},
@@ -82,6 +83,8 @@ pub(super) async fn run(kind: Kind, argument: &str, conversation: &mut Conversat
         Kind::Usage => reports::usage(conversation).await?,
         Kind::Context => reports::context(conversation).await?,
         Kind::Last => show_last(conversation)?,
+        Kind::Todos => show_todos(conversation, false)?,
+        Kind::Jobs => jobs(conversation, argument).await?,
         Kind::Model => model(conversation, argument).await?,
         Kind::Undo => undo(conversation).await?,
         Kind::Rewind => return rewind(conversation).await.map(Next::edit),

@@ -27,6 +27,7 @@ use agcore_workbench::{
 
 use self::mode::{offer_plan, people, set_mode};
 use super::{
+    background::end_jobs,
     commands::{self, Next, rewind::rewind},
     conversation::Conversation,
     last_model::{continued, note_other_provider},
@@ -222,6 +223,7 @@ async fn farewell(conversation: &Conversation) -> Result<(), Failure> {
     problems
         .iter()
         .try_for_each(|problem| conversation.screen.error(problem))?;
+    end_jobs(conversation).await?;
     let is_used = session.usage().await.calls > 0 || !session.messages().await.is_empty();
     match is_used && conversation.chats.sessions.is_kept() {
         true => conversation.screen.note(&format!(
@@ -250,7 +252,7 @@ async fn conversation(
     let modes = ModeSwitch::new(&tools.registry, &settings.tools, (mode, mode))?;
     let (people, calls) = people(&modes, folder.clone());
     let chats = ChatSessions::new(args, settings, tools, sessions, Surface::Terminal(people))?;
-    let agent = agent_of(args, settings)?;
+    let agent = agent_of(args, settings, tools)?;
     let agent = continued(agent, (args, settings), &chats.sessions, selected.as_ref()).await?;
     let model = model_of(&agent, settings);
     let session = chats

@@ -11,6 +11,7 @@ use std::{
 
 use agcore::{
     AgentSession, Message,
+    chat::{Content, ContentPart},
     session::Session,
     tools::{Approver, AuditRecord, AuditSink, SuspendingApprover},
 };
@@ -79,10 +80,13 @@ pub(super) async fn run(
     };
     let selected = selected.as_ref();
     let mut one_shot = OneShot::new(args, settings, tools, sessions, selected, (front, asked)).await?;
+    if let Some(chat) = &tools.chat {
+        chat.follow(&one_shot.session);
+    }
     let turn_input = match message {
         Some(message) => {
             end_open_turn(&one_shot.session, args.session.fork_session).await?;
-            Input::from(Message::user(message))
+            Input::from(Message::user(with_news(message, tools, &one_shot.session)))
         }
         None => continuation(&one_shot.chats.sessions, &one_shot.session).await?,
     };
@@ -103,6 +107,17 @@ pub(super) async fn run(
         }
     };
     one_shot.finish(result, front.output).await
+}
+
+/// Adds what the model must learn about background commands of an earlier process.
+fn with_news(message: Content, tools: &Workbench, session: &AgentSession) -> Content {
+    match tools.chat.as_ref().and_then(|chat| chat.take_news(session)) {
+        None => message,
+        Some(news) => {
+            let parts = [ContentPart::text(news)].into_iter().chain(message.into_parts());
+            Content::Parts(parts.collect())
+        }
+    }
 }
 
 /// The means by which the program talks to its user.
@@ -159,7 +174,7 @@ impl<'a> OneShot<'a> {
             folder: folder.clone(),
         };
         let chats = ChatSessions::new(args, settings, tools, sessions, Surface::Terminal(people))?;
-        let agent = agent_of(args, settings)?;
+        let agent = agent_of(args, settings, tools)?;
         let agent = continued(agent, (args, settings), &chats.sessions, selected).await?;
         let session = chats.start(selected, args.session.fork_session, &agent).await?;
         chats.name(&session, args).await?;

@@ -15,7 +15,7 @@ use agcore_terminal::{
 };
 use serde_json::Value;
 
-use super::conversation::Conversation;
+use super::{background::show_todos, conversation::Conversation};
 use crate::{exit::Failure, input::confirm};
 
 /// The member of a saved conversation that the library does not write.
@@ -97,6 +97,7 @@ pub(super) async fn load(conversation: &mut Conversation, name: &str) -> Result<
         None => String::new(),
     };
     show_last_exchanges(screen, &conversation.session).await?;
+    show_todos(conversation, true)?;
     screen.note(&format!("{loaded} loaded from {name}.{note}"))?;
     let current = sanitized_line(&conversation.model);
     match model.filter(|model| *model != conversation.model) {

@@ -17,6 +17,8 @@ impl Conversation {
     /// # Errors
     /// When the terminal was closed.
     pub(super) async fn send(&mut self, content: Content) -> Result<(), Failure> {
+        let news = self.tools.chat.as_ref().and_then(|chat| chat.take_news(&self.session));
+        self.attached.extend(news);
         let blocks = std::mem::take(&mut self.attached).concat();
         let content = match (blocks.is_empty(), content) {
             (true, content) => content,
@@ -77,6 +79,9 @@ impl Conversation {
 
     async fn run_turn(&mut self, message: Option<Message>, input: Input) -> Result<bool, Failure> {
         self.screen.speaker("agent")?;
+        if let Some(chat) = &self.tools.chat {
+            chat.follow(&self.session);
+        }
         self.chats.learn_window(&self.session, &self.model).await;
         let before = self.session.messages().await;
         let is_new = message.is_some();

@@ -220,9 +220,9 @@ pub(in crate::command) fn agent(settings: &Settings) -> AgentSpec {
 ///
 /// # Errors
 /// When there is no agent with this name.
-pub(super) fn agent_of(args: &ChatArgs, settings: &Settings) -> Result<AgentSpec, Failure> {
+pub(super) fn agent_of(args: &ChatArgs, settings: &Settings, tools: &Workbench) -> Result<AgentSpec, Failure> {
     let mut agent = match &args.agent {
-        None => chat_agent(args, settings),
+        None => chat_agent(settings, tools),
         Some(name) => file_agent(&settings.tools.project, name, &settings.context_files)?,
     };
     agent.request = ModelOption::applied(&args.options, &agent.request).map_err(Failure::usage)?;
@@ -230,10 +230,10 @@ pub(super) fn agent_of(args: &ChatArgs, settings: &Settings) -> Result<AgentSpec
 }
 
 /// Returns the default agent. Unless the settings contain instructions, it knows where it works.
-fn chat_agent(args: &ChatArgs, settings: &Settings) -> AgentSpec {
+fn chat_agent(settings: &Settings, tools: &Workbench) -> AgentSpec {
     let mut agent = agent(settings);
     if let (Some(base), Ok(folder)) = (&settings.default_system, ToolFolder::of_settings(&settings.tools)) {
-        let prompt = chat_prompt(base, folder.path(), !args.no_tools, SystemClock::new().now());
+        let prompt = chat_prompt(base, folder.path(), tools.prompt_tools(), SystemClock::new().now());
         agent.system_prompt = settings.context_files.appended_to(&prompt);
     }
     agent

@@ -4,6 +4,7 @@ use agcore::chat::{Answer, Question};
 use agcore_terminal::{console::Line, render::uncertain_line};
 
 use super::{
+    background::show_todos,
     conversation::Conversation,
     elsewhere::resolve,
     saved::{shortened, show_last_exchanges},
@@ -17,6 +18,7 @@ use crate::{exit::Failure, input::confirm, open_question, sessions::answers_of, 
 pub(super) async fn settle(conversation: &mut Conversation) -> Result<(), Failure> {
     let screen = conversation.screen;
     show_last_exchanges(screen, &conversation.session).await?;
+    show_todos(conversation, true)?;
     let count = conversation.session.messages().await.len();
     screen.note(&format!(
         "Session {}, {count} messages in the conversation.",

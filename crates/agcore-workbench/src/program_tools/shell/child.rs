@@ -8,14 +8,18 @@ use std::{
 
 use tokio::{
     process::{Child, Command},
-    sync::mpsc::{self, UnboundedReceiver},
+    sync::mpsc::{self, Receiver},
     time::{Instant, sleep_until},
 };
 
+use super::live_output::LiveOutput;
 use crate::{bounded_output::BoundedOutput, shell_command::Group};
 
 /// The time in which the output may arrive after the end of the command.
-const GRACE_PERIOD: Duration = Duration::from_secs(1);
+pub(crate) const GRACE_PERIOD: Duration = Duration::from_secs(1);
+
+/// The number of pieces of output that may wait to be read. A command that writes faster waits.
+const WAITING: usize = 16;
 
 /// The end of a command, and what it wrote.
 #[derive(Debug, PartialEq, Eq)]
@@ -26,17 +30,17 @@ pub(super) struct Run {
     pub(super) exit_code: Option<i32>,
 }
 
-/// Runs a shell.
+/// Runs a shell. The last lines of its output are reported while it runs.
 ///
 /// Cancel safe: dropping the future kills the command.
 ///
 /// # Errors
 /// When the shell cannot be started.
-pub(super) async fn run(shell: Command, limit: Duration) -> io::Result<Run> {
-    let (mut child, chunks) = start(shell)?;
+pub(super) async fn run(shell: Command, limit: Duration, live: LiveOutput<'_>) -> io::Result<Run> {
+    let (mut child, chunks) = start(shell, Stdio::null())?;
     let group = Group::of(&child);
     let mut output = BoundedOutput::default();
-    let status = follow(&mut child, chunks, limit, &mut output).await;
+    let status = follow(&mut child, chunks, limit, (&mut output, live)).await;
     // What the command has left in the background ends with it.
     drop(group);
     output.finish();
@@ -51,20 +55,20 @@ pub(super) async fn run(shell: Command, limit: Duration) -> io::Result<Run> {
     })
 }
 
-/// Starts the shell without input. Both outputs go to one pipe, so that their order is kept.
-fn start(mut shell: Command) -> io::Result<(Child, UnboundedReceiver<Vec<u8>>)> {
+/// Starts a shell with this input. Both outputs go to one pipe, so that their order is kept.
+pub(crate) fn start(mut shell: Command, input: Stdio) -> io::Result<(Child, Receiver<Vec<u8>>)> {
     let (reader, writer) = io::pipe()?;
-    shell.stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(writer);
+    shell.stdin(input).stdout(writer.try_clone()?).stderr(writer);
     let child = shell.spawn()?;
-    let (sender, chunks) = mpsc::unbounded_channel();
+    let (sender, chunks) = mpsc::channel(WAITING);
     tokio::task::spawn_blocking(move || read(reader, &sender));
     Ok((child, chunks))
 }
 
-fn read(mut reader: PipeReader, sender: &mpsc::UnboundedSender<Vec<u8>>) {
+fn read(mut reader: PipeReader, sender: &mpsc::Sender<Vec<u8>>) {
     let mut buffer = [0; 4096];
     while let Ok(count) = reader.read(&mut buffer) {
-        if count == 0 || sender.send(buffer[..count].to_vec()).is_err() {
+        if count == 0 || sender.blocking_send(buffer[..count].to_vec()).is_err() {
             break;
         }
     }
@@ -73,16 +77,23 @@ fn read(mut reader: PipeReader, sender: &mpsc::UnboundedSender<Vec<u8>>) {
 /// Collects the output until the command has ended. Returns `None` if it took too long.
 async fn follow(
     child: &mut Child,
-    mut chunks: UnboundedReceiver<Vec<u8>>,
+    mut chunks: Receiver<Vec<u8>>,
     limit: Duration,
-    output: &mut BoundedOutput,
+    (output, mut live): (&mut BoundedOutput, LiveOutput<'_>),
 ) -> Option<io::Result<ExitStatus>> {
     let (mut status, mut deadline) = (None, Instant::now() + limit);
     loop {
         tokio::select! {
             biased;
             chunk = chunks.recv() => match chunk {
-                Some(chunk) => { output.add(&chunk); }
+                Some(chunk) => {
+                    let (text, now) = (output.add(&chunk), Instant::now());
+                    live.add(&text, now);
+                    // There may always be more.
+                    if now >= deadline {
+                        return status;
+                    }
+                }
                 None => break,
             },
             ended = child.wait(), if status.is_none() => {
@@ -90,6 +101,7 @@ async fn follow(
                 deadline = Instant::now() + GRACE_PERIOD;
             }
             () = sleep_until(deadline) => return status,
+            () = live.due(), if status.is_none() => live.report(Instant::now()),
         }
     }
     match status {
@@ -99,7 +111,8 @@ async fn follow(
     }
 }
 
-fn describe(status: ExitStatus) -> String {
+/// Describes how a command has ended.
+pub(crate) fn describe(status: ExitStatus) -> String {
     match status.code() {
         Some(code) => format!("exit code {code}"),
         None => status.to_string(),
@@ -108,12 +121,18 @@ fn describe(status: ExitStatus) -> String {
 
 #[cfg(all(test, unix))]
 mod tests {
+    use std::path::Path;
+
     use super::*;
     use crate::shell_command::shell;
 
+    async fn run_in(folder: &Path, command: &str, seconds: u64) -> io::Result<Run> {
+        let live = LiveOutput::new(&|_| {});
+        run(shell(command, folder, &[]), Duration::from_secs(seconds), live).await
+    }
+
     async fn output(command: &str) -> io::Result<Run> {
-        let folder = tempfile::tempdir()?;
-        run(shell(command, folder.path(), &[]), Duration::from_secs(60)).await
+        run_in(tempfile::tempdir()?.path(), command, 60).await
     }
 
     #[tokio::test]
@@ -135,15 +154,31 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         // The inner shell would write the file if it survived the outer one.
         let command = "(while [ ! -e stop ]; do :; done; echo x > late) & echo started";
-        let output = run(shell(command, folder.path(), &[]), Duration::from_secs(60))
-            .await
-            .unwrap();
+        let output = run_in(folder.path(), command, 60).await.unwrap();
         assert_eq!(output.text, "exit code 0\nstarted\n");
-        let slow = shell("echo first; sleep 1000", folder.path(), &[]);
-        let slow = run(slow, Duration::from_secs(1)).await.unwrap();
+        let slow = run_in(folder.path(), "echo first; sleep 1000", 1).await.unwrap();
         assert_eq!(
             (slow.exit_code, slow.text.as_str()),
             (None, "killed after 1 s\nfirst\n")
+        );
+    }
+
+    #[tokio::test]
+    async fn an_output_without_an_end_is_reported_and_ends_at_the_limit() {
+        let reports = std::sync::Mutex::new(Vec::new());
+        let report = |progress: agcore::chat::Progress| reports.lock().unwrap().push(progress);
+        let live = LiveOutput::new(&report);
+        let folder = tempfile::tempdir().unwrap();
+        let command = "while :; do echo 早 more; done";
+        let shell = shell(command, folder.path(), &[]);
+        let run = run(shell, Duration::from_secs(1), live).await.unwrap();
+        assert!(run.exit_code.is_none() && run.text.starts_with("killed after 1 s\n早 more\n"));
+        let reports = reports.into_inner().unwrap();
+        assert!((1..=6).contains(&reports.len()), "{}", reports.len());
+        let last = reports.last().unwrap();
+        assert!(
+            last.done > Some(5.0) && last.message.as_ref().unwrap().lines().count() == 5,
+            "{last:?}"
         );
     }
 }

@@ -154,7 +154,7 @@ impl EditorHost {
         };
         let sessions = self.sessions.clone();
         let chats = ChatSessions::new(&self.args, settings, workbench, sessions, Surface::Editor(people))?;
-        let agent = agent_of(&self.args, settings)?;
+        let agent = agent_of(&self.args, settings, workbench)?;
         let agent = continued(agent, (&self.args, settings), &chats.sessions, selected).await?;
         let session = chats.start(selected, false, &agent).await?;
         Ok(Parts {

@@ -8,9 +8,10 @@ use agcore::{
     tools::{Permission, RegisteredTool},
 };
 use agcore_terminal::{
-    render::{sanitized_line, shown_lines},
+    render::{sanitized_line, shown_lines, todo_count},
     table::table,
 };
+use agcore_workbench::chat_tools::ChatTools;
 
 use crate::command::chat::conversation::Conversation;
 use crate::exit::Failure;
@@ -158,7 +159,9 @@ pub(in crate::command::chat) async fn status(conversation: &Conversation) -> Str
     let messages = session.messages().await.len();
     let calls = session.usage().await.calls;
     let grants = conversation.turns.policy().grants().place().to_string();
-    let rows = [
+    let todos = ChatTools::todos(session).and_then(|todos| todo_count(&todos));
+    let jobs = conversation.tools.chat.as_ref().map_or(0, |chat| chat.jobs().running());
+    let mut rows = vec![
         ["agcore".to_owned(), env!("CARGO_PKG_VERSION").to_owned()],
         ["model".to_owned(), sanitized_line(&conversation.model)],
         ["provider".to_owned(), conversation.provider.clone()],
@@ -168,6 +171,10 @@ pub(in crate::command::chat) async fn status(conversation: &Conversation) -> Str
         ["tools".to_owned(), session.bundle().tools().list().len().to_string()],
         ["grants file".to_owned(), sanitized_line(&grants)],
     ];
+    rows.extend(todos.map(|count| ["todos".to_owned(), count]));
+    if jobs > 0 {
+        rows.push(["background commands".to_owned(), format!("{jobs} running")]);
+    }
     table(&rows)
 }
 

@@ -24,6 +24,8 @@ pub(in crate::command::chat) enum Kind {
     Usage,
     Context,
     Last,
+    Todos,
+    Jobs,
     Undo,
     Rewind,
     Retry,
@@ -59,7 +61,7 @@ pub(super) struct Entry {
 }
 
 /// All commands.
-pub(super) const TABLE: [Entry; 29] = [
+pub(super) const TABLE: [Entry; 31] = [
     entry(Kind::Help, "/help", &[], Argument::None, "", "list the commands"),
     entry(
         Kind::Model,
@@ -173,6 +175,22 @@ pub(super) const TABLE: [Entry; 29] = [
         Argument::None,
         "",
         "show the last tool call and the last reasoning in full, as does Ctrl-O",
+    ),
+    entry(
+        Kind::Todos,
+        "/todos",
+        &[],
+        Argument::None,
+        "",
+        "show the steps that the model has noted for its work",
+    ),
+    entry(
+        Kind::Jobs,
+        "/jobs",
+        &[],
+        Argument::Optional,
+        "[stop N]",
+        "list the commands in the background, or stop one",
     ),
     entry(
         Kind::Undo,
