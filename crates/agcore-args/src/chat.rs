@@ -5,7 +5,7 @@ pub(super) mod model_option;
 
 use std::path::PathBuf;
 
-use agcore_settings::{SETTINGS, SettingsOptions, variables};
+use agcore_settings::{SETTINGS, Settings, SettingsError, SettingsOptions, variables};
 use agcore_workbench::permission_mode::PermissionMode;
 use clap::{Parser, ValueEnum, builder::NonEmptyStringValueParser};
 
@@ -71,7 +71,7 @@ Tools:
   update_todos, shell_output, shell_stop
   edit_file, write_file, shell, fetch_url, save_note  (need approval)
 
-The tools for files are confined to the current directory and do not read secrets such as .env.
+The tools for files are confined to the current directory, and to those of --add-dir, and do not read secrets such as .env.
 
 Approval is asked for at the terminal, even if standard input or output is redirected. Without a terminal, or in \
 a background job, calls that need approval are denied, and the exit code is 6; --yes or --permission-mode changes that. \
@@ -159,6 +159,9 @@ pub struct ChatArgs {
     /// Can be repeated
     #[arg(long, value_name = "TOOL", value_parser = NonEmptyStringValueParser::new())]
     pub allow: Vec<String>,
+    /// Folder that the tools for files may use besides the current directory; can be repeated
+    #[arg(long = "add-dir", value_name = "DIR", value_parser = NonEmptyStringValueParser::new())]
+    pub add_dirs: Vec<String>,
     /// Format of standard output: text, json or stream-json
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = OutputFormat::Text, hide_possible_values = true)]
     pub output_format: OutputFormat,
@@ -185,6 +188,14 @@ pub enum OutputFormat {
 }
 
 impl ChatArgs {
+    /// Adds the rules and the folders of these arguments to settings.
+    ///
+    /// # Errors
+    /// When a rule is invalid, or a folder cannot be used.
+    pub fn applied_to(&self, settings: Settings) -> Result<Settings, SettingsError> {
+        settings.allowing(&self.allow)?.adding(&self.add_dirs)
+    }
+
     /// Returns the permission mode.
     pub fn permission_mode(&self) -> PermissionMode {
         match self.yes {

@@ -65,11 +65,12 @@ Examples:
 const EXPORT_HELP: &str = "\
 In the format `messages`, the first line describes the session, and each of the others is a message. `trajectory` contains \
 everything that happened, for `agcore sessions replay`. `sharegpt` is a single line with the conversation, for training. Lines of \
-the first two have the member `type`.
+the first two have the member `type`. `html` is a page for a browser, in one file without scripts.
 
 Examples:
   agcore sessions export 0199 > session.jsonl
   agcore sessions export 0199 --format trajectory > trajectory.jsonl
+  agcore sessions export 0199 --format html > session.html
   for id in $(agcore sessions list --json | jq -r '.sessions[].id'); do
     agcore sessions export $id --format sharegpt
   done > training.jsonl";
@@ -152,6 +153,7 @@ pub enum ExportFormat {
     Trajectory,
     #[value(name = "sharegpt")]
     ShareGpt,
+    Html,
 }
 
 /// Arguments of `sessions export`.

@@ -241,7 +241,8 @@ pub(crate) async fn ask_yes_or_no(prompt: &str, interrupts: &Interrupts) -> Resu
             Line::Entered(answer) => match answer.to_lowercase().as_str() {
                 "y" | "yes" => return Ok(true),
                 "n" | "no" => return Ok(false),
-                _ => {}
+                // Enter decides nothing.
+                _ => print_line("Type y or n.")?,
             },
             Line::Escaped | Line::Closed => return Ok(false),
             Line::Interrupted => return Err(Failure::cancelled()),

@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use agcore_terminal::process::os_variable;
+use agcore_terminal::process::{expand_home, os_variable};
 
 /// The name of a settings file.
 pub(crate) const SETTINGS_FILE: &str = "agcore.toml";
@@ -140,6 +140,46 @@ pub fn wide_folder_warning() -> Option<String> {
     ))
 }
 
+/// Checks a folder that the tools are to use besides the current directory: one that was typed, where a leading `~` is the home
+/// directory. Returns its path without links.
+///
+/// # Errors
+/// When it is not a directory, contains the files of the whole user or system, or belongs to the program itself; with the reason,
+/// and what to name instead.
+pub fn further_folder(typed: &str) -> Result<PathBuf, String> {
+    let home = path_variable("HOME").or_else(|| path_variable("USERPROFILE"));
+    let home = home.and_then(|home| home.canonicalize().ok());
+    checked_folder(&expand_home(typed), home.as_deref(), &own_files())
+}
+
+fn checked_folder(path: &Path, home: Option<&Path>, own: &[PathBuf]) -> Result<PathBuf, String> {
+    let found = match path.canonicalize() {
+        Ok(found) => found,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return Err("it does not exist; create it first, or check the name".to_owned());
+        }
+        Err(error) => return Err(format!("it cannot be used: {error}")),
+    };
+    if !found.is_dir() {
+        return Err("it is not a folder; name the folder that contains it".to_owned());
+    }
+    const INSTEAD: &str = "name the folder of a project instead";
+    if found.parent().is_none() {
+        return Err(format!("it contains all files of this machine; {INSTEAD}"));
+    }
+    match home {
+        Some(home) if home == found => return Err(format!("it is your home directory; {INSTEAD}")),
+        Some(home) if home.starts_with(&found) => {
+            return Err(format!("it contains your home directory; {INSTEAD}"));
+        }
+        _ => {}
+    }
+    match own.iter().any(|own| found.starts_with(own)) {
+        true => Err(format!("it contains the keys and sessions of agcore; {INSTEAD}")),
+        false => Ok(found),
+    }
+}
+
 /// Returns the canonical paths of what the tools must never use: the directory of the program's state, with keys, sessions and
 /// decisions, and the user's settings, which may contain keys.
 pub fn own_files() -> Vec<PathBuf> {
@@ -189,6 +229,36 @@ mod tests {
         check(Some("/users/ada"), "/users/adam/grants.json", "/users/adam/grants.json");
         check(Some("/users/ada"), "grants.json", "grants.json");
         check(None, "/users/ada/grants.json", "/users/ada/grants.json");
+    }
+
+    #[test]
+    fn further_folders_are_folders_of_projects() {
+        let directory = tempfile::tempdir().unwrap();
+        let root = directory.path().canonicalize().unwrap();
+        for folder in ["home/project", "home/.state/agcore/x"] {
+            fs::create_dir_all(root.join(folder)).unwrap();
+        }
+        fs::write(root.join("home/file"), "").unwrap();
+        std::os::unix::fs::symlink("home", root.join("link")).unwrap();
+        let (home, own) = (root.join("home"), [root.join("home/.state/agcore")]);
+        let check = |path: &str| checked_folder(&root.join(path), Some(&home), &own);
+        assert_eq!(check("link/project/../project").unwrap(), root.join("home/project"));
+        for (path, reason) in [
+            ("home/none", "it does not exist; create it first"),
+            ("home/file", "it is not a folder"),
+            (
+                "/",
+                "it contains all files of this machine; name the folder of a project instead",
+            ),
+            ("home", "it is your home directory"),
+            ("link", "it is your home directory"),
+            (".", "it contains your home directory"),
+            ("home/.state/agcore", "it contains the keys and sessions of agcore"),
+            ("home/.state/agcore/x", "it contains the keys and sessions of agcore"),
+        ] {
+            let error = check(path).unwrap_err();
+            assert!(error.starts_with(reason), "{path}: {error}");
+        }
     }
 
     fn variables(variables: &[(&str, &str)]) -> impl Fn(&str) -> Option<PathBuf> {

@@ -27,14 +27,15 @@ use std::path::Path;
 
 use agcore::{
     catalog::ModelPrice,
+    chat::text::visible,
     llm::{ProviderConfig, layer::retry::RetryPolicy},
 };
 use agcore_terminal::render::Theme;
 
-use crate::SettingsError;
+use crate::{SettingsError, places::further_folder};
 
 pub use self::{
-    choices::{AwsAccess, Choices, Unknown},
+    choices::{AwsAccess, Choices, TerminalSettings, Unknown},
     context::ContextFiles,
     effect::Effect,
     file::confinement::SandboxSettings,
@@ -75,6 +76,8 @@ pub struct Settings {
     pub history: bool,
     /// The theme of the output.
     pub theme: Theme,
+    /// The window of a chat.
+    pub terminal: TerminalSettings,
     /// Whether spans include message content.
     pub trace_content: bool,
     /// Whether requests to models continue the trace, with the header `traceparent`.
@@ -108,6 +111,7 @@ impl Settings {
             default_system: (choices.system.origin == Origin::Default).then_some(choices.system.value),
             history: choices.history.value,
             theme: choices.theme.value,
+            terminal: choices.terminal,
             trace_content: choices.trace_content.value,
             trace_models: choices.trace_models.value,
             tools: choices.tools,
@@ -141,6 +145,19 @@ impl Settings {
     /// Returns which files were considered for the settings.
     pub fn report(&self) -> &FolderReport {
         &self.report
+    }
+
+    /// Returns the settings with these folders among those that tools may use besides the current directory.
+    ///
+    /// # Errors
+    /// When one of them cannot be used.
+    pub fn adding(mut self, folders: &[String]) -> Result<Self, SettingsError> {
+        for typed in folders {
+            let folder = further_folder(typed)
+                .map_err(|reason| SettingsError::new(format!("--add-dir {}: {reason}", visible(typed))))?;
+            self.tools.further_folders.push(folder);
+        }
+        Ok(self)
     }
 
     /// Returns the settings with these entries in the list `allow` of `[permissions]`.

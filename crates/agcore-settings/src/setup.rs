@@ -2,6 +2,7 @@
 //! settings file.
 
 mod change;
+mod rules;
 mod current;
 mod ollama;
 mod found;
@@ -12,6 +13,7 @@ pub use self::{
     change::{Change, Wanted},
     current::Current,
     found::{Found, counted},
+    rules::{RuleChange, change_rules},
     server::Server,
     vendors::offered,
 };

@@ -4,8 +4,11 @@ mod terminal;
 mod pastes;
 mod typed_ahead;
 mod key_reader;
+mod offer;
 mod keys;
 mod menu;
+mod fuzzy;
+mod file_index;
 mod completion;
 
 use std::{
@@ -19,7 +22,9 @@ use rustyline::{Behavior, CompletionType, Config, Editor, error::ReadlineError, 
 
 use self::{
     completion::Completion,
+    file_index::FileIndex,
     keys::{CONTINUATION, KeyState, Request},
+    offer::Offer,
     pastes::Pastes,
     typed_ahead::TypedAhead,
 };
@@ -31,6 +36,7 @@ use crate::{
 
 pub use self::{
     completion::CommandName,
+    file_index::FileSource,
     key_reader::KeyReader,
     terminal::{BracketedPaste, Cooked, EchoOff, discard_input},
     typed_ahead::Shown,
@@ -140,8 +146,9 @@ impl Console {
 
     fn with_behavior(behavior: Behavior) -> Result<Self, TerminalError> {
         let pastes = Pastes::default();
-        let keys = KeyState::new(pastes.clone());
-        let editor = editor(&keys, behavior);
+        let offer = Offer::default();
+        let keys = KeyState::new(pastes.clone(), offer.clone());
+        let editor = editor(&keys, offer, behavior);
         let input = Input {
             editor: editor.map_err(|error| TerminalError::Open(error.to_string()))?,
             history: None,
@@ -164,6 +171,13 @@ impl Console {
     pub fn set_commands(&self, commands: Vec<CommandName>, style: Style) {
         if let Some(completion) = self.input().editor.helper_mut() {
             (completion.commands, completion.style) = (commands, style);
+        }
+    }
+
+    /// Sets where the files come from that are offered after `@` while a message is typed.
+    pub fn set_files(&self, source: FileSource) {
+        if let Some(completion) = self.input().editor.helper_mut() {
+            completion.files = FileIndex::new(source);
         }
     }
 
@@ -277,6 +291,7 @@ impl Console {
             if let Some(completion) = editor.helper_mut() {
                 completion.is_prompt = is_prompt;
                 completion.listed.take();
+                completion.files.start_line();
             }
             editor.readline_with_initial(&prompt, (&draft.before, &draft.after))
         };
@@ -320,7 +335,7 @@ impl Console {
     }
 }
 
-fn editor(state: &KeyState, behavior: Behavior) -> rustyline::Result<Editor<Completion, FileHistory>> {
+fn editor(state: &KeyState, offer: Offer, behavior: Behavior) -> rustyline::Result<Editor<Completion, FileHistory>> {
     let config = Config::builder()
         .max_history_size(MAX_HISTORY)?
         .history_ignore_dups(true)?
@@ -330,7 +345,10 @@ fn editor(state: &KeyState, behavior: Behavior) -> rustyline::Result<Editor<Comp
         .keyseq_timeout(Some(SEQUENCE_DELAY))
         .build();
     let mut editor = Editor::with_config(config)?;
-    editor.set_helper(Some(Completion::default()));
+    editor.set_helper(Some(Completion {
+        offer,
+        ..Completion::default()
+    }));
     keys::bind(&mut editor, state);
     Ok(editor)
 }

@@ -29,6 +29,7 @@ pub mod table;
 pub mod size;
 pub mod bmp;
 pub mod console;
+pub mod window;
 pub mod clipboard;
 pub mod editor;
 pub mod transcript;

@@ -59,7 +59,8 @@ pub fn print_list(text: &str) -> Result<(), TerminalError> {
 
 /// Formats a whole answer as [`Terminal`] formats one that arrives.
 pub fn formatted(answer: &str, palette: Palette) -> String {
-    let (mut markdown, mut out) = (Markdown::new(palette.is_colored, palette.theme), String::new());
+    let markdown = Markdown::new(palette.is_colored, palette.theme).with_links(palette.has_links);
+    let (mut markdown, mut out) = (markdown, String::new());
     markdown.set_width(window_width());
     markdown.push(answer, &mut out);
     markdown.finish(&mut out);

@@ -9,6 +9,8 @@ mod unix {
 
     use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
 
+    use crate::window::restore_title;
+
     /// Turns off bracketed paste, which the line editor turns on.
     const END_BRACKETED_PASTE: &str = "\u{1b}[?2004l";
 
@@ -28,6 +30,7 @@ mod unix {
             // Fails only if the terminal was closed.
             let _ = tcsetattr(io::stdin(), OptionalActions::Now, mode);
             if io::stdout().is_terminal() {
+                restore_title();
                 let _ = write!(io::stdout(), "{END_BRACKETED_PASTE}").and_then(|()| io::stdout().flush());
             }
         }

@@ -1,11 +1,58 @@
-//! A conversation as Markdown, for people who read it elsewhere.
+//! A conversation as Markdown or HTML, for people who read it elsewhere.
 
-use std::sync::Arc;
+mod html;
+
+use std::{collections::HashMap, sync::Arc};
 
 use agcore_chat::Message;
 
+pub use self::html::{Author, Part, html};
+
 /// The file extensions for which a conversation is saved as Markdown.
 pub const EXTENSIONS: [&str; 2] = ["md", "markdown"];
+
+/// The file extensions for which a conversation is saved as HTML.
+pub const HTML_EXTENSIONS: [&str; 2] = ["html", "htm"];
+
+/// Returns the parts of a conversation for [`html`].
+pub fn parts(messages: &[Arc<Message>]) -> Vec<Part> {
+    let (mut parts, mut names) = (Vec::new(), HashMap::new());
+    for message in messages {
+        let text = message.text().into_owned();
+        match &**message {
+            Message::User(_) => parts.push(Part {
+                author: Author::User,
+                text,
+            }),
+            Message::Assistant(reply) => {
+                parts.push(Part {
+                    author: Author::Agent,
+                    text,
+                });
+                for call in reply.tool_calls() {
+                    names.insert(call.id.to_string(), call.name.to_string());
+                    parts.push(Part {
+                        author: Author::Call(call.name.to_string()),
+                        text: call.raw_input().to_string(),
+                    });
+                }
+            }
+            Message::Tool(result) => {
+                let name = names.get(result.tool_call_id.as_str()).map_or("a tool", String::as_str);
+                parts.push(Part {
+                    author: Author::Tool {
+                        name: name.to_owned(),
+                        is_error: false,
+                    },
+                    text,
+                });
+            }
+            // Instructions are not a part of the conversation.
+            _ => {}
+        }
+    }
+    parts
+}
 
 /// Formats the messages of the user and the agent, and the calls of tools with their results.
 pub fn markdown(messages: &[Arc<Message>]) -> String {
@@ -62,7 +109,17 @@ mod tests {
         ];
         let expected = "## You\n\nFind tea.\n\n## Agent\n\nI look.\n\nCalled `search`:\n\n```json\n{\"text\": \"tea\"}\n```\n\n\
                         Result:\n\n````text\na.md: ```tea```\n````\n\n## Agent\n\nIn `a.md`.\n\n";
-        assert_eq!(markdown(&messages.map(Arc::new)), expected);
+        let messages = messages.map(Arc::new);
+        assert_eq!(markdown(&messages), expected);
+        let authors: Vec<Author> = parts(&messages).into_iter().map(|part| part.author).collect();
+        let (call, result) = (
+            Author::Call("search".to_owned()),
+            Author::Tool {
+                name: "search".to_owned(),
+                is_error: false,
+            },
+        );
+        assert_eq!(authors, [Author::User, Author::Agent, call, result, Author::Agent]);
         assert_eq!(markdown(&[]), "");
     }
 }

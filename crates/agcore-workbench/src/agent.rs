@@ -1,5 +1,7 @@
 //! [`GuardedAgent`]: an agent of the program with everything that limits it.
 
+mod further_folders;
+
 use std::{fmt, sync::Arc};
 
 use agcore::{
@@ -10,6 +12,7 @@ use agcore::{
 };
 use agcore_settings::{Settings, SettingsError, redaction::Redaction};
 
+use self::further_folders::FurtherFolders;
 use crate::{
     chat_tools::ChatTools,
     hook_commands::CommandHooks,
@@ -106,6 +109,7 @@ impl GuardedAgent {
             .with_provider(provider)
             .with_config(config)
             .with_hook(PlanModeNotice::new(&self.tools, self.people.mode.clone()))
+            .with_hook(FurtherFolders(self.people.folder.clone()))
             .with_tools(self.tools.clone())
             .with_skills(self.skills.clone())
             .with_policy(self.people.policy.clone())

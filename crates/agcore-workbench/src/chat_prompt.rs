@@ -85,6 +85,20 @@ pub fn chat_prompt(base: &str, folder: &Path, tools: PromptTools, now: SystemTim
     format!("{base}{advice}\n\n# Environment\n{lines}")
 }
 
+/// Returns the branch of the repository that contains a folder, or the beginning of the commit if there is none. `None` without a
+/// repository, or if the name cannot be shown as it is. No program is started.
+pub fn git_branch(folder: &Path) -> Option<String> {
+    let head = small_file(&git_directory(folder)?.join("HEAD"))?;
+    let head = head.lines().next()?;
+    match head.strip_prefix("ref: refs/heads/").map(str::trim) {
+        Some(branch) => is_plain(branch).then(|| branch.to_owned()),
+        None => head
+            .get(..7)
+            .filter(|commit| commit.bytes().all(|byte| byte.is_ascii_hexdigit()))
+            .map(str::to_owned),
+    }
+}
+
 /// Returns the git directory of the repository that contains a folder. No program is started: a repository can name
 /// programs that git runs.
 fn git_directory(folder: &Path) -> Option<PathBuf> {
@@ -176,6 +190,11 @@ mod tests {
         let check = |head: &str, expected: &str| {
             fs::write(git.join("HEAD"), head).unwrap();
             assert_eq!(state(&sub), expected, "{head}");
+            let branch = git_branch(&sub).unwrap_or_default();
+            assert!(
+                expected.ends_with(&branch) || expected.contains(&format!(" {branch}")),
+                "{head}: {branch}"
+            );
         };
         check("ref: refs/heads/feat/x-1\n", "branch feat/x-1");
         check("0123456789abcdef0123456789abcdef01234567\n", "detached at 0123456789ab");

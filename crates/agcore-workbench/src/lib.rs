@@ -74,7 +74,7 @@ pub use self::tool_server::tool_server;
 pub use self::without_mcp::{mcp, server_answers};
 pub use self::{
     agent::GuardedAgent,
-    chat_prompt::{PromptTools, chat_prompt},
+    chat_prompt::{PromptTools, chat_prompt, git_branch},
     model_window::ModelWindow,
     surface::{People, Surface},
     tool_list::tool_list,

@@ -270,6 +270,7 @@ mod tests {
             sandbox: agcore_settings::SandboxSettings::default(),
             redaction: agcore_settings::redaction::Redaction::default(),
             keep_env: Vec::new(),
+            further_folders: Vec::new(),
             startable: agcore_settings::trust::Startable::default(),
             project: Project::default(),
             warnings: Vec::new(),

@@ -8,7 +8,7 @@ use agcore_settings::secret_variables::{contains_secret, is_secret_name};
 use agcore_terminal::process::{os_variable, variable_names};
 use tokio::process::{Child, Command};
 
-pub(crate) use self::sandbox::CommandSandbox;
+pub(crate) use self::sandbox::{CommandSandbox, with_folder};
 
 /// The shell.
 const PROGRAM: &str = if cfg!(windows) { "cmd" } else { "/bin/sh" };

@@ -55,6 +55,9 @@ pub struct AcpArgs {
     /// Can be repeated
     #[arg(long, value_name = "TOOL", value_parser = NonEmptyStringValueParser::new())]
     allow: Vec<String>,
+    /// Folder that the tools for files may use besides the current directory; can be repeated
+    #[arg(long = "add-dir", value_name = "DIR", value_parser = NonEmptyStringValueParser::new())]
+    add_dirs: Vec<String>,
     /// Do not keep the sessions after the program ends
     #[arg(long, visible_alias = "no-session-persistence")]
     ephemeral: bool,
@@ -81,6 +84,7 @@ impl AcpArgs {
             permission_mode: self.permission_mode,
             yes: false,
             allow: self.allow,
+            add_dirs: self.add_dirs,
             output_format: OutputFormat::Text,
             include_partial_messages: false,
             quiet: false,

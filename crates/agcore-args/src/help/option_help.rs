@@ -11,7 +11,15 @@ const GROUPS: [(&str, &[&str]); 6] = [
     ("Model", &["model", "provider", "base_url", "proxy", "options"]),
     (
         "Tools and approval",
-        &["no_tools", "permission_mode", "allow", "yes", "mcp_config", "grants"],
+        &[
+            "no_tools",
+            "permission_mode",
+            "allow",
+            "yes",
+            "add_dirs",
+            "mcp_config",
+            "grants",
+        ],
     ),
     (
         "Output and records",

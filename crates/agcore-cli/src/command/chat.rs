@@ -58,13 +58,10 @@ pub(crate) async fn chat(
         return Err(Failure::usage("--schema is for single messages: add -p and a message"));
     }
     let may_ask = args.output_format() == OutputFormat::Text;
-    let mut settings = trust_dialog::settings(&args.settings, may_ask, interrupts, color)
-        .await?
-        .allowing(&args.allow)?;
+    let settings = trust_dialog::settings(&args.settings, may_ask, interrupts, color).await?;
+    let mut settings = args.applied_to(settings)?;
     if !is_single && offer_init(&settings, interrupts, color).await? {
-        settings = trust_dialog::settings(&args.settings, may_ask, interrupts, color)
-            .await?
-            .allowing(&args.allow)?;
+        settings = args.applied_to(trust_dialog::settings(&args.settings, may_ask, interrupts, color).await?)?;
     }
     if is_single {
         trust_dialog::print_notices(&settings.context_files.warnings())?;
@@ -78,7 +75,7 @@ pub(crate) async fn chat(
     };
     let result = match is_single {
         true => Box::pin(one_shot::run(args, &settings, &tools, asked, &front)).await,
-        false => Box::pin(interactive::run(args, &settings, &tools, asked, &front)).await,
+        false => Box::pin(interactive::run(args, &mut settings, &tools, asked, &front)).await,
     };
     if let Some(chat) = &tools.chat {
         chat.jobs().end().await;

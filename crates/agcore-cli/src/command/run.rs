@@ -78,9 +78,8 @@ pub(crate) async fn run(
         ));
     }
     let may_ask = args.chat.output_format() == OutputFormat::Text;
-    let settings = trust_dialog::settings(&args.chat.settings, may_ask, interrupts, color)
-        .await?
-        .allowing(&args.chat.allow)?;
+    let settings = trust_dialog::settings(&args.chat.settings, may_ask, interrupts, color).await?;
+    let settings = args.chat.applied_to(settings)?;
     trust_dialog::print_notices(&settings.context_files.warnings())?;
     let goal = match continues {
         true => None,

@@ -10,11 +10,15 @@ use agcore_terminal::{
     interrupt::Interrupts,
     render::{Color, sanitized_line},
     table::table,
+    transcript::{Part, html},
 };
 use serde_json::{Value, json};
 
-use self::{replay::replay, trajectory::trajectory, transcript::transcript};
-
+use self::{
+    replay::replay,
+    trajectory::trajectory,
+    transcript::{part, transcript},
+};
 use crate::{
     exit::Failure,
     sessions::{Extent, Sessions, current_folder, folder_of, last_turn, time},
@@ -144,6 +148,10 @@ async fn export(args: &ExportArgs, sessions: &Sessions) -> Result<(), Failure> {
         ExportFormat::ShareGpt => {
             let line = trajectory(&session, sessions).await?.to_share_gpt();
             print(&format!("{line}\n"))
+        }
+        ExportFormat::Html => {
+            let parts: Vec<Part> = messages(&session, sessions).await?.iter().map(part).collect();
+            print(&html(session.title.as_deref().unwrap_or(&session.id), &parts))
         }
     }
 }

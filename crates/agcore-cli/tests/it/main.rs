@@ -120,6 +120,14 @@ mod keys;
 #[cfg(unix)]
 mod mentions;
 #[cfg(unix)]
+mod file_menu;
+#[cfg(unix)]
+mod further_folders;
+#[cfg(unix)]
+mod chat_window;
+#[cfg(unix)]
+mod permission_rules;
+#[cfg(unix)]
 mod message_commands;
 #[cfg(unix)]
 mod partial_answers;

@@ -65,7 +65,10 @@ impl Person {
     }
 
     fn start(agcore: Agcore, script: &str, arguments: &[&str]) -> Self {
-        let agcore = agcore.with("TERM", "xterm-256color");
+        // Titles would remain of their escape codes, and headings have a line of their own in most tests.
+        let agcore = agcore
+            .with("TERM", "xterm-256color")
+            .with_default("AGCORE_STATUS", "off");
         let command = echoing(&agcore, script, arguments);
         let session = spawn_with_options(command, limit().strip_ansi_escape_codes(true)).unwrap();
         Self { session, agcore }

@@ -118,6 +118,14 @@ impl Agcore {
         self
     }
 
+    /// Sets an environment variable that is not set yet.
+    pub(crate) fn with_default(self, name: &str, value: &str) -> Self {
+        match self.variables.iter().any(|(known, _)| known == name) {
+            true => self,
+            false => self.with(name, value),
+        }
+    }
+
     /// Writes a file to the directory.
     pub(crate) fn with_file(self, name: &str, text: &str) -> Self {
         fs::write(self.directory.path().join(name), text).unwrap();

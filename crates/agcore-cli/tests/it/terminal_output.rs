@@ -41,7 +41,7 @@ fn formats_answers_as_markdown() {
     for line in [
         "A heading\r\n\r\nText with strong, emphasized and code words, and a link",
         "1. one\r\n2. two\r\n   • nested, with 中文 and 日本語\r\n   • and an emoji: 🦀\r\n",
-        "│ A quotation\r\n│ over two lines.\r\n\r\nfn main() {\r\n",
+        "│ A quotation\r\n│ over two lines.\r\n\r\n─── rust\r\nfn main() {\r\n",
         "city    weather\r\n──────  ───────\r\nLisbon  sunny\r\n東京    rain\r\n",
     ] {
         assert!(shown.contains(line), "{line:?} is missing in {shown}");

@@ -23,6 +23,7 @@ fn at_width(agcore: &Agcore, arguments: &[&str], columns: u16) -> PtySession {
     command.env_clear().current_dir(agcore.directory.path());
     command.envs(program.get_envs().filter_map(|(name, value)| Some((name, value?))));
     command.env("TERM", "xterm-256color").env("NO_COLOR", "1");
+    command.env("AGCORE_STATUS", "off");
     spawn_with_options(command, limit().strip_ansi_escape_codes(true)).unwrap()
 }
 

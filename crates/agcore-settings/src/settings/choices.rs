@@ -2,6 +2,7 @@
 
 mod aws;
 mod provider;
+mod terminal;
 mod unknown;
 
 use agcore::{
@@ -14,10 +15,10 @@ use agcore_terminal::{
 };
 
 use self::unknown::unknown;
-pub use self::{aws::AwsAccess, unknown::Unknown};
+pub use self::{aws::AwsAccess, terminal::TerminalSettings, unknown::Unknown};
 use super::{
     context::ContextFiles,
-    file::serve::ServeTable,
+    file::{duration::Span, serve::ServeTable},
     folder::{Folder, Wanted},
     model_limits::ModelLimits,
     model_prices,
@@ -27,7 +28,7 @@ use super::{
     selection::Selection,
     shown::{Shown, counted},
     sources::Sources,
-    table::{TRACE_CONTENT, TRACE_MODELS},
+    table::{STATUS, TRACE_CONTENT, TRACE_MODELS},
     tools::ToolSettings,
 };
 use crate::{
@@ -65,6 +66,8 @@ pub struct Choices {
     pub history: Chosen<bool>,
     /// The theme of the output.
     pub theme: Chosen<Theme>,
+    /// The window of a chat.
+    pub terminal: TerminalSettings,
     /// Whether spans include message content.
     pub trace_content: Chosen<bool>,
     /// Whether requests to models continue the trace.
@@ -158,6 +161,7 @@ impl Choices {
             system: system.unwrap_or_else(|| Chosen::default(SYSTEM.to_owned())),
             history: history(&sources)?,
             theme,
+            terminal: TerminalSettings::new(&sources, status_switch()?.as_ref()),
             trace_content: trace_content(args)?,
             trace_models: switch_of(TRACE_MODELS)?,
             tools,
@@ -182,6 +186,17 @@ impl Choices {
             Shown::new("system", self.system.value.as_str(), &self.system.origin),
             Shown::switch("history", &self.history),
             Shown::new("theme", self.theme.value.as_str(), &self.theme.origin),
+            Shown::switch("terminal.status", &self.terminal.status),
+            Shown::switch("terminal.title", &self.terminal.title),
+            Shown::new(
+                "terminal.notify",
+                format!(
+                    "{} after {}",
+                    self.terminal.notify.value.as_str(),
+                    Span(self.terminal.notify_after.value)
+                ),
+                &self.terminal.notify.origin,
+            ),
             Shown::switch("trace_content", &self.trace_content),
             Shown::switch("trace_models", &self.trace_models),
             Shown::option("prices", self.prices.as_ref(), |prices| {
@@ -259,6 +274,13 @@ fn check_switch(name: &str) -> Result<(), SettingsError> {
         None => Ok(()),
         Some(value) => parse_switch(&value, Origin::Environment(name.to_owned())).map(drop),
     }
+}
+
+/// Returns whether the environment turns the status and the title of chats on or off.
+fn status_switch() -> Result<Option<Chosen<bool>>, SettingsError> {
+    let value = process::variable(STATUS);
+    let switch = value.map(|value| parse_switch(&value, Origin::Environment(STATUS.to_owned())));
+    switch.transpose()
 }
 
 fn history(sources: &Sources) -> Result<Chosen<bool>, SettingsError> {

@@ -10,6 +10,7 @@ pub(super) mod price_table;
 pub(super) mod guards;
 pub(super) mod sandbox;
 pub(super) mod confinement;
+pub(super) mod terminal;
 mod explanation;
 
 use std::{collections::BTreeMap, fmt, path::Path};
@@ -30,6 +31,7 @@ use self::{
     price_table::PriceEntry,
     sandbox::SandboxTable,
     serve::ServeTable,
+    terminal::TerminalTable,
 };
 use super::table::{file_settings, is_in_file, needs_trust};
 use crate::{SettingsError, places::SETTINGS_FILE, wording::is_word};
@@ -54,6 +56,9 @@ pub(super) struct File {
     pub(super) history: Option<bool>,
     /// The theme of the output.
     pub(super) theme: Option<String>,
+    /// The table `[terminal]`.
+    #[serde(default)]
+    pub(super) terminal: TerminalTable,
     /// The table `[timeouts]`.
     #[serde(default)]
     pub(super) timeouts: TimeoutTable,
@@ -78,6 +83,9 @@ pub(super) struct File {
     /// The table `[sandbox]`.
     #[serde(default)]
     pub(super) sandbox: SandboxTable,
+    /// The folders that tools may use besides the current directory.
+    #[serde(default)]
+    pub(super) add_dirs: Vec<String>,
     /// The table `[hooks]`.
     #[serde(default)]
     pub(super) hooks: HookTable,

@@ -10,6 +10,9 @@ pub const LOG: &str = "AGCORE_LOG";
 /// The variable that names the database of the sessions.
 pub const STORE: &str = "AGCORE_STORE";
 
+/// The variable that decides whether chats show a status line and a title.
+pub(super) const STATUS: &str = "AGCORE_STATUS";
+
 /// The variable that decides whether spans include message content.
 pub(super) const TRACE_CONTENT: &str = "AGCORE_TRACE_CONTENT";
 pub(super) const TRACE_MODELS: &str = "AGCORE_TRACE_MODELS";
@@ -125,6 +128,12 @@ pub static SETTINGS: &[Setting] = &[
             THEME,
             "auto, dark, light, contrast or plain",
         )]),
+    Setting::new("terminal")
+        .in_file("[terminal]")
+        .variables(&[Variable::environment_only(
+            STATUS,
+            "status line and window title of chats: on or off",
+        )]),
     Setting::new("trace_content").variables(&[Variable::environment_only(
         TRACE_CONTENT,
         "include message content in spans and log: on or off",
@@ -143,6 +152,7 @@ pub static SETTINGS: &[Setting] = &[
     Setting::new("redact").in_file("redact"),
     Setting::new("keep_env").in_file("keep_env"),
     Setting::new("sandbox").in_file("[sandbox]"),
+    Setting::new("add_dirs").in_file("add_dirs"),
     Setting::new("hooks").in_file("[[hooks.EVENT]]"),
     Setting::new("mcp").in_file("[mcp.servers.NAME]"),
     Setting::new("serve").in_file("[serve]"),

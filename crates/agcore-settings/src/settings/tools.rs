@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use agcore::llm::transport::http::Proxy;
+use agcore::{chat::text::visible, llm::transport::http::Proxy};
 use agcore_terminal::process::variable;
 
 use super::{
@@ -19,7 +19,10 @@ use super::{
     proxy,
     sources::{SettingsFile, place, settings_files},
 };
-use crate::{PolicyOptions, SettingsError, grants_place::GrantsPlace, redaction::Redaction, trust::Startable};
+use crate::{
+    PolicyOptions, SettingsError, grants_place::GrantsPlace, places::further_folder, redaction::Redaction,
+    trust::Startable,
+};
 
 /// The settings that decide which tools may run.
 #[derive(Debug)]
@@ -48,6 +51,8 @@ pub struct ToolSettings {
     pub sandbox: SandboxSettings,
     /// The variables with secrets that commands of tools and hooks get.
     pub keep_env: Vec<String>,
+    /// The folders that tools may use besides the current directory, without links.
+    pub further_folders: Vec<PathBuf>,
     /// The files that the commands of hooks and MCP servers run.
     pub startable: Startable,
     /// Messages for the user about ignored settings and files.
@@ -137,6 +142,7 @@ impl ToolSettings {
         let sandbox = SandboxSettings::new(args.sandbox, tables);
         let (mcp, hooks) = (McpServers::new(files, (folder, args), &sandbox)?, hooks(files));
         let lines = hooks.iter().map(|(_, hook)| hook.command.clone());
+        let mut warnings: Vec<String> = GrantsPlace::ignored_file(args.grants.as_deref()).into_iter().collect();
         let lines: Vec<String> = lines.chain(mcp.all().iter().map(NamedServer::command_line)).collect();
         Ok(Self {
             proxy: proxy_of(files)?,
@@ -153,11 +159,29 @@ impl ToolSettings {
             budget: budget(files),
             redaction: redaction(files),
             project: Project::new(&folder.snapshot, folder.trust.is_given())?,
-            warnings: GrantsPlace::ignored_file(args.grants.as_deref()).into_iter().collect(),
+            further_folders: further_folders(files, &mut warnings),
+            warnings,
             grants,
             grants_origin,
         })
     }
+}
+
+/// Returns the further folders of all files that can be used. The others are reported.
+fn further_folders(files: &[SettingsFile], warnings: &mut Vec<String>) -> Vec<PathBuf> {
+    let mut folders = Vec::new();
+    for SettingsFile { origin, file } in files {
+        for typed in &file.add_dirs {
+            match further_folder(typed) {
+                Ok(folder) => folders.push(folder),
+                Err(reason) => warnings.push(format!(
+                    "{origin}: the folder {} of `add_dirs` is not used: {reason}",
+                    visible(typed)
+                )),
+            }
+        }
+    }
+    folders
 }
 
 /// Returns the commands of all files. Those of the user run first, so that a folder cannot hide anything from them.

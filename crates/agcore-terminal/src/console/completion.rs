@@ -1,4 +1,4 @@
-//! [`Completion`]: completes slash commands and file names with Tab, and shows commands while they are typed.
+//! [`Completion`]: completes slash commands and file names with Tab, and shows commands and files while they are typed.
 
 use std::{borrow::Cow, cell::RefCell, fs, path::Path};
 
@@ -8,18 +8,27 @@ use rustyline::{
     completion::{Completer, Pair, longest_common_prefix},
     highlight::Highlighter,
     hint::Hinter,
+    history::SearchDirection,
     validate::Validator,
 };
 
-use super::menu::{MAX_ROWS, Menu};
+use super::{
+    file_index::FileIndex,
+    fuzzy::{contains, ranked},
+    menu::{MAX_ROWS, Menu, Rows, SELECTED},
+    offer::{Choices, Offer},
+};
 use crate::{
     process::expand_home,
-    render::{window_height, window_width},
+    render::{truncated_start, window_height, window_width},
     table::table,
 };
 
 /// The maximum number of names that are offered.
 const MAX_NAMES: usize = 200;
+
+/// The maximum number of files among which one is selected.
+const MAX_CHOICES: usize = 50;
 
 /// A slash command.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,6 +44,12 @@ pub struct CommandName {
 }
 
 impl CommandName {
+    /// Returns the text of a line that begins with the command.
+    fn insertion(&self) -> String {
+        let space = if self.arguments.is_empty() { "" } else { " " };
+        format!("{}{space}", self.name)
+    }
+
     /// Returns the name with the arguments.
     fn usage(&self) -> String {
         format!("{} {}", self.name, self.arguments).trim_end().to_owned()
@@ -46,6 +61,10 @@ impl CommandName {
 pub(super) struct Completion {
     pub(super) commands: Vec<CommandName>,
     pub(super) is_prompt: bool,
+    /// The files that a message can mention.
+    pub(super) files: FileIndex,
+    /// What the menu offers.
+    pub(super) offer: Offer,
     /// The style of the menu.
     pub(super) style: Style,
     /// The beginning of a command for which Tab has listed all commands.
@@ -56,9 +75,12 @@ impl Completer for Completion {
     type Candidate = Pair;
 
     fn complete(&self, line: &str, position: usize, _: &Context<'_>) -> rustyline::Result<(usize, Vec<Pair>)> {
+        if let Some((start, text)) = self.offer.chosen(line, position) {
+            return Ok((start, vec![plain(text)]));
+        }
         let found = self.is_prompt.then(|| self.candidates(&line[..position]));
         let (start, found) = found.unwrap_or((0, Vec::new()));
-        if position < line.len() || self.menu(line, position, (1, 1)).is_none() {
+        if position < line.len() || self.offered_commands(line, position).is_empty() {
             return Ok((start, found));
         }
         Ok((start, self.listed_by_menu(found)))
@@ -68,21 +90,35 @@ impl Completer for Completion {
 impl Hinter for Completion {
     type Hint = Menu;
 
-    fn hint(&self, line: &str, position: usize, _: &Context<'_>) -> Option<Menu> {
+    fn hint(&self, line: &str, position: usize, context: &Context<'_>) -> Option<Menu> {
+        let is_recalled = is_recalled(line, context);
+        if let Some(start) = self.mention_to_complete(line, position).filter(|_| !is_recalled) {
+            return self.file_menu(line, position, start);
+        }
         let is_listed = self.listed.borrow().as_deref() == Some(line);
         // The input, and the line that counts the others, must fit as well.
         let rows = match is_listed {
             true => window_height().saturating_sub(3).max(MAX_ROWS),
             false => MAX_ROWS,
         };
-        self.menu(line, position, (window_width(), rows))
+        self.menu(line, position, (window_width(), rows), !is_recalled)
     }
+}
+
+/// Returns whether a line is one of the history, as it was entered.
+fn is_recalled(line: &str, context: &Context<'_>) -> bool {
+    let found = context.history().get(context.history_index(), SearchDirection::Forward);
+    found.is_ok_and(|found| found.is_some_and(|found| found.entry == line))
 }
 
 impl Highlighter for Completion {
     fn highlight_hint<'h>(&self, hint: &'h str) -> Cow<'h, str> {
-        let style = self.style;
-        Cow::Owned(format!("{style}{hint}{style:#}"))
+        let (style, strong) = (self.style, Style::new().bold());
+        let shown = |row: &str| match row.starts_with(SELECTED) {
+            true => format!("{strong}{row}{strong:#}"),
+            false => format!("{style}{row}{style:#}"),
+        };
+        Cow::Owned(hint.split('\n').map(shown).collect::<Vec<_>>().join("\n"))
     }
 }
 
@@ -120,23 +156,94 @@ impl Completion {
         (text.len(), Vec::new())
     }
 
-    /// Returns the commands that the line at the prompt may become, while the cursor is at its end.
-    fn menu(&self, line: &str, position: usize, size: (usize, usize)) -> Option<Menu> {
-        if !self.is_prompt || position < line.len() || !line.starts_with('/') {
-            return None;
+    /// Returns where the mention starts for which files are to be offered: the one before the cursor, unless a letter follows.
+    fn mention_to_complete(&self, line: &str, position: usize) -> Option<usize> {
+        let start = mention(&line[..position]).filter(|_| self.is_prompt && self.files.has_source());
+        if start.is_none() && !line.starts_with('/') {
+            self.offer.forget_closed();
         }
-        let mut found: Vec<&CommandName> = self.matching(line).collect();
+        let is_at_end = line[position..].chars().next().is_none_or(char::is_whitespace);
+        start.filter(|start| is_at_end && self.offer.is_wanted(*start))
+    }
+
+    /// Returns the files that the mention may become.
+    fn file_menu(&self, line: &str, position: usize, start: usize) -> Option<Menu> {
+        let word = &line[start..position];
+        let quoted = word.starts_with("@\"");
+        let typed = word.trim_start_matches('@').trim_start_matches('"');
+        let names = self.files.names();
+        let Some(names) = names.filter(|names| !contains(names, typed)) else {
+            self.offer.show(None);
+            let is_looking = self.files.names().is_none();
+            return is_looking.then(|| Menu::note("looking for files …", window_width()));
+        };
+        let (found, count) = ranked(&names, typed, MAX_CHOICES);
+        let selected = self.offer.show(Some(Choices {
+            line: (line.to_owned(), position),
+            start,
+            items: found.iter().map(|path| mentioned(path, quoted).replacement).collect(),
+            // An @ alone may be meant as it is.
+            selected: (!typed.is_empty() && !found.is_empty()).then_some(0),
+        }));
+        // The name of a file is at the end of its path.
+        let width = window_width().saturating_sub(1 + SELECTED.chars().count());
+        let lines: Vec<String> = found.iter().map(|path| truncated_start(path, width)).collect();
+        let rows = Rows {
+            lines: &lines,
+            count,
+            selected,
+            more: "",
+        };
+        Menu::new(&rows, None, (window_width(), MAX_ROWS))
+    }
+
+    /// Returns the commands that the line at the prompt may become, while the cursor is at its end.
+    fn offered_commands(&self, line: &str, position: usize) -> Vec<&CommandName> {
+        if !self.is_prompt || position < line.len() || !line.starts_with('/') {
+            return Vec::new();
+        }
+        let mut found: Vec<&CommandName> = self
+            .commands
+            .iter()
+            .filter(|command| command.name.starts_with(line))
+            .collect();
         // Names of the same command.
         found.dedup_by(|one, other| one.help == other.help);
+        found
+    }
+
+    /// Returns the menu of these commands. One can be selected if the line `is_new`.
+    fn menu(&self, line: &str, position: usize, size: (usize, usize), is_new: bool) -> Option<Menu> {
+        let found = self.offered_commands(line, position);
+        if found.is_empty() || self.offer.is_closed(0) {
+            self.offer.show(None);
+            return None;
+        }
         let rest = match found.as_slice() {
             [only] => only.name.get(line.len()..).map(str::to_owned),
             _ => None,
         };
-        let rows: Vec<[String; 2]> = found
+        let usages: Vec<[String; 2]> = found
             .iter()
             .map(|command| [command.usage(), command.help.to_string()])
             .collect();
-        let rows: Vec<String> = table(&rows).lines().map(str::to_owned).collect();
+        let lines: Vec<String> = table(&usages).lines().map(str::to_owned).collect();
+        let choices = Choices {
+            line: (line.to_owned(), position),
+            start: 0,
+            items: found.iter().map(|command| command.insertion()).collect(),
+            selected: None,
+        };
+        let choices = Some(choices).filter(|_| is_new && self.offer.is_wanted(0));
+        let rows = Rows {
+            lines: &lines,
+            count: lines.len(),
+            selected: self.offer.show(choices),
+            more: match size.1 {
+                MAX_ROWS => "; Tab lists them all",
+                _ => "; /help lists them all",
+            },
+        };
         Menu::new(&rows, rest, size)
     }
 
@@ -154,27 +261,20 @@ impl Completion {
     }
 
     fn commands(&self, text: &str) -> Vec<Pair> {
-        let pair = |command: &CommandName| {
-            let space = if command.arguments.is_empty() { "" } else { " " };
-            Pair {
-                display: format!("{:<18} {}", command.usage(), command.help),
-                replacement: format!("{}{space}", command.name),
-            }
+        let pair = |command: &CommandName| Pair {
+            display: format!("{:<18} {}", command.usage(), command.help),
+            replacement: command.insertion(),
         };
-        self.matching(text).map(pair).collect()
-    }
-
-    fn matching<'c>(&'c self, text: &'c str) -> impl Iterator<Item = &'c CommandName> {
-        self.commands
-            .iter()
-            .filter(move |command| command.name.starts_with(text))
+        let matching = self.commands.iter().filter(|command| command.name.starts_with(text));
+        matching.map(pair).collect()
     }
 }
 
 /// Returns where the mention at the end of the text starts: `@path` or `@"path with spaces`.
 fn mention(text: &str) -> Option<usize> {
-    let starts = |at: usize| at == 0 || text[..at].ends_with(char::is_whitespace);
-    let at = text.rfind('@').filter(|at| starts(*at))?;
+    // As where messages are sent: words of languages without spaces may come before.
+    let continues = |c: char| c.is_ascii_alphanumeric() || "_.-+/@".contains(c);
+    let at = text.rfind('@').filter(|at| !text[..*at].ends_with(continues))?;
     let rest = &text[at + 1..];
     let is_open = match rest.strip_prefix('"') {
         Some(quoted) => !quoted.contains('"'),
@@ -264,7 +364,7 @@ mod tests {
             ..Completion::default()
         };
         let shown = |completion: &Completion, line: &str, position: usize| {
-            let menu = completion.menu(line, position, (80, MAX_ROWS))?;
+            let menu = completion.menu(line, position, (80, MAX_ROWS), true)?;
             Some((menu.display().to_owned(), menu.completion().map(str::to_owned)))
         };
         let (save, status) = ("\n/save FILE  save the conversation", "\n/status  show the settings");
@@ -286,6 +386,57 @@ mod tests {
         // At a question, there is nothing to complete.
         completion.is_prompt = false;
         assert_eq!(shown(&completion, "/s", 2), None);
+    }
+
+    fn menu_of_files(completion: &Completion, line: &str, position: usize) -> Option<String> {
+        let start = completion.mention_to_complete(line, position)?;
+        let menu = completion.file_menu(line, position, start)?;
+        Some(menu.display().to_owned())
+    }
+
+    #[test]
+    fn a_menu_shows_the_files_that_a_mention_may_become() {
+        let names = ["src/main.rs", "docs/main page.md", "文档/说明.md"];
+        let files = FileIndex::new(std::sync::Arc::new(move || names.map(str::to_owned).to_vec()));
+        while files.names().is_none() {
+            files.start_line();
+        }
+        let completion = Completion {
+            is_prompt: true,
+            files,
+            ..Completion::default()
+        };
+        assert_eq!(menu_of_files(&completion, "@main", 5), None, "nothing was typed");
+        completion.offer.note_typed();
+        let shown = |line: &str, position: usize| menu_of_files(&completion, line, position);
+        assert_eq!(shown("see @mn", 7).unwrap(), "\n› src/main.rs\n  docs/main page.md");
+        assert!(completion.offer.step("see @mn", 7, true));
+        assert_eq!(shown("see @mn", 7).unwrap(), "\n  src/main.rs\n› docs/main page.md");
+        let history = rustyline::history::DefaultHistory::new();
+        let (start, inserted) = completion.complete("see @mn", 7, &Context::new(&history)).unwrap();
+        assert_eq!((start, inserted.len()), (4, 1));
+        assert_eq!(inserted[0].replacement, "@\"docs/main page.md\"");
+        assert_eq!(shown("看@说明", "看@说明".len()).unwrap(), "\n› 文档/说明.md");
+        assert_eq!(shown("@\"main p", 8).unwrap(), "\n› docs/main page.md");
+        // Nothing is selected for an @ alone, and what is complete has no menu.
+        assert_eq!(
+            shown("@", 1).unwrap(),
+            "\n  docs/main page.md\n  src/main.rs\n  文档/说明.md".replace("\n  ", "\n")
+        );
+        for (line, position) in [
+            ("@src/main.rs", 12),
+            ("@xyz", 4),
+            ("ann@ma", 6),
+            ("@@ma", 4),
+            ("@ma", 2),
+            ("@ma x", 5),
+        ] {
+            assert_eq!(shown(line, position), None, "{line}");
+        }
+        assert_eq!(shown("@ma x", 3).unwrap(), "\n› src/main.rs\n  docs/main page.md");
+        assert!(completion.offer.close("@ma x", 3));
+        assert_eq!(shown("@mai x", 4), None);
+        assert_eq!(shown("@mai x @ma", 10).unwrap(), "\n› src/main.rs\n  docs/main page.md");
     }
 
     #[test]

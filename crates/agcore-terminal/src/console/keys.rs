@@ -8,6 +8,7 @@ use rustyline::{
 };
 
 use super::{
+    offer::Offer,
     pastes::{CLOSING, OPENING, Pastes},
     typed_ahead::pasted,
 };
@@ -17,6 +18,7 @@ use super::{
 pub(super) struct KeyState {
     state: Arc<Mutex<State>>,
     pastes: Pastes,
+    offer: Offer,
 }
 
 #[derive(Debug, Default)]
@@ -44,16 +46,18 @@ pub(super) enum Request {
 }
 
 impl KeyState {
-    /// Creates the state of an editor in which long texts that are pasted are folded.
-    pub(super) fn new(pastes: Pastes) -> Self {
+    /// Creates the state of an editor in which long texts that are pasted are folded, and which has a menu.
+    pub(super) fn new(pastes: Pastes, offer: Offer) -> Self {
         Self {
             pastes,
+            offer,
             ..Self::default()
         }
     }
 
     /// Starts a line. Some keys work at the prompt only, not at questions.
     pub(super) fn start(&self, is_prompt: bool) {
+        self.offer.start();
         *self.state() = State {
             is_prompt,
             ..State::default()
@@ -124,6 +128,8 @@ pub(super) fn bind<H: Helper, I: History>(editor: &mut Editor<H, I>, state: &Key
     bind(ctrl('o'), Action::ShowLast);
     bind(ctrl('v'), Action::PasteImage);
     bind(KeyEvent(KeyCode::BackTab, Modifiers::NONE), Action::CycleMode);
+    bind(KeyEvent(KeyCode::Up, Modifiers::NONE), Action::Step { forward: false });
+    bind(KeyEvent(KeyCode::Down, Modifiers::NONE), Action::Step { forward: true });
     bind(KeyEvent(KeyCode::Esc, Modifiers::NONE), Action::Escape);
     bind(KeyEvent(KeyCode::Backspace, Modifiers::NONE), Action::DeleteBefore);
     bind(KeyEvent(KeyCode::Delete, Modifiers::NONE), Action::DeleteAfter);
@@ -136,7 +142,7 @@ pub(super) fn bind<H: Helper, I: History>(editor: &mut Editor<H, I>, state: &Key
 /// from a pasted backslash.
 pub(super) const CONTINUATION: &str = "\\\u{200b}\n";
 
-/// Makes Enter after a trailing backslash start a new line.
+/// Makes Enter insert what is selected in the menu, and start a new line after a trailing backslash.
 struct ContinueAfterBackslash(KeyState);
 
 impl ConditionalEventHandler for ContinueAfterBackslash {
@@ -144,7 +150,10 @@ impl ConditionalEventHandler for ContinueAfterBackslash {
         let is_at_end = context.pos() == context.line().len();
         let continues = is_at_end && context.line().ends_with('\\');
         let newline = || continues.then(|| Cmd::Insert(1, CONTINUATION[1..].to_owned()));
-        self.0.paste(event).or_else(newline)
+        // The completion inserts what is selected, as for Tab.
+        let is_chosen = || self.0.offer.chosen(context.line(), context.pos()).is_some();
+        let chosen = || is_chosen().then_some(Cmd::Complete);
+        self.0.paste(event).or_else(chosen).or_else(newline)
     }
 }
 
@@ -153,7 +162,11 @@ struct AnyKey(KeyState);
 
 impl ConditionalEventHandler for AnyKey {
     fn handle(&self, event: &Event, _: RepeatCount, _: bool, _: &EventContext<'_>) -> Option<Cmd> {
-        self.0.paste(event)
+        let command = self.0.paste(event);
+        if command.is_none() && matches!(event.get(0), Some(KeyEvent(KeyCode::Char(_), Modifiers::NONE))) {
+            self.0.offer.note_typed();
+        }
+        command
     }
 }
 
@@ -172,6 +185,10 @@ enum Action {
     CycleMode,
     PasteImage,
     Escape,
+    /// Selects another row of the menu.
+    Step {
+        forward: bool,
+    },
     /// Deletes all of a placeholder before the cursor.
     DeleteBefore,
     /// Deletes all of a placeholder after the cursor.
@@ -210,6 +227,12 @@ impl ConditionalEventHandler for Key {
                 state.request = Some(Request::PasteImage(text(), context.pos()));
                 Some(Cmd::Interrupt)
             }
+            (Action::Step { forward }, true) => self
+                .state
+                .offer
+                .step(context.line(), context.pos(), forward)
+                .then_some(Cmd::Repaint),
+            (Action::Escape, true) if self.state.offer.close(context.line(), context.pos()) => Some(Cmd::Repaint),
             (Action::Escape, is_prompt) if !is_prompt || context.line().is_empty() => {
                 state.request = Some(Request::Escape);
                 Some(Cmd::Interrupt)

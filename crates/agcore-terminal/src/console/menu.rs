@@ -1,13 +1,29 @@
-//! [`Menu`]: the commands that a line may become, shown below it while it is typed.
+//! [`Menu`]: the commands or files that a word of the line may become, shown below it while it is typed.
 
 use rustyline::hint::Hint;
 
 use crate::render::truncated;
 
-/// The number of commands that are shown while a line is typed.
+/// The number of rows that are shown while a line is typed.
 pub(super) const MAX_ROWS: usize = 8;
 
-/// The commands that begin with what was typed.
+/// The mark in front of the selected row.
+pub(super) const SELECTED: &str = "› ";
+
+/// The rows of a menu.
+#[derive(Debug, Default)]
+pub(super) struct Rows<'r> {
+    /// One line for each.
+    pub(super) lines: &'r [String],
+    /// The number of rows that exist, if that is more.
+    pub(super) count: usize,
+    /// The row that is selected, for a menu in which rows are.
+    pub(super) selected: Option<usize>,
+    /// What follows the number of rows that are not shown.
+    pub(super) more: &'static str,
+}
+
+/// The commands or files that a word may become.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Menu {
     /// The lines below the input, each after a line break.
@@ -18,28 +34,38 @@ pub(super) struct Menu {
 
 impl Menu {
     /// Creates a menu of at most `max_rows` rows that are cut to the width of the window. Returns `None` without any.
-    pub(super) fn new(rows: &[String], rest: Option<String>, (width, max_rows): (usize, usize)) -> Option<Self> {
-        if rows.is_empty() {
+    pub(super) fn new(rows: &Rows<'_>, rest: Option<String>, (width, max_rows): (usize, usize)) -> Option<Self> {
+        if rows.lines.is_empty() {
             return None;
         }
         // A line that fills the window would move the rest of the menu.
         let width = width.saturating_sub(1);
-        let shown = rows
-            .iter()
-            .take(max_rows)
-            .map(|row| format!("\n{}", truncated(row, width)));
-        let mut text: String = shown.collect();
-        let more = rows.len().saturating_sub(max_rows);
+        // The selected row is always shown.
+        let first = rows
+            .selected
+            .map_or(0, |selected| (selected + 1).saturating_sub(max_rows));
+        let mark = |at: usize| match rows.selected {
+            None => "",
+            Some(selected) if selected == at => SELECTED,
+            Some(_) => "  ",
+        };
+        let shown = rows.lines.iter().enumerate().skip(first).take(max_rows);
+        let mut text: String = shown
+            .map(|(at, row)| format!("\n{}", truncated(&format!("{}{row}", mark(at)), width)))
+            .collect();
+        let more = rows.count.max(rows.lines.len()).saturating_sub(max_rows);
         if more > 0 {
-            let lists_all = if max_rows == MAX_ROWS {
-                "Tab lists"
-            } else {
-                "/help lists"
-            };
-            let line = truncated(&format!("… {more} more; {lists_all} them all"), width);
-            text += &format!("\n{line}");
+            text += &format!("\n{}", truncated(&format!("… {more} more{}", rows.more), width));
         }
         Some(Self { text, rest })
+    }
+
+    /// Creates a menu of one line that cannot be selected.
+    pub(super) fn note(text: &str, width: usize) -> Self {
+        Self {
+            text: format!("\n{}", truncated(text, width.saturating_sub(1))),
+            rest: None,
+        }
     }
 }
 
@@ -62,18 +88,40 @@ mod tests {
         let rows: Vec<String> = (1..=10)
             .map(|number| format!("/command{number}  列出所有命令"))
             .collect();
-        let menu = Menu::new(&rows, None, (20, MAX_ROWS)).unwrap();
+        let all = |selected: Option<usize>, lines| Rows {
+            lines,
+            selected,
+            more: "; Tab lists them all",
+            ..Rows::default()
+        };
+        let menu = Menu::new(&all(None, &rows), None, (20, MAX_ROWS)).unwrap();
         let lines: Vec<&str> = menu.display().split('\n').collect();
         assert_eq!(lines.len(), 1 + MAX_ROWS + 1, "{lines:?}");
         assert_eq!((lines[0], lines[1]), ("", "/command1  列出所…"));
         assert_eq!(lines[9], "… 2 more; Tab list…");
-        let listed = Menu::new(&rows, None, (80, 9)).unwrap();
-        assert!(listed.display().ends_with("\n… 1 more; /help lists them all"));
-        let one = Menu::new(&rows[..1], Some("and1".to_owned()), (80, MAX_ROWS)).unwrap();
+        let one = Menu::new(&all(None, &rows[..1]), Some("and1".to_owned()), (80, MAX_ROWS)).unwrap();
         assert_eq!(
             (one.display(), one.completion()),
             ("\n/command1  列出所有命令", Some("and1"))
         );
-        assert_eq!(Menu::new(&[], None, (80, MAX_ROWS)), None);
+        assert_eq!(Menu::new(&all(None, &[]), None, (80, MAX_ROWS)), None);
+        assert_eq!(Menu::note("searching …", 8).display(), "\nsearch…");
+    }
+
+    #[test]
+    fn the_selected_row_is_marked_and_shown() {
+        let rows: Vec<String> = (1..=10).map(|number| format!("{number}.rs")).collect();
+        let menu = |selected: usize| {
+            let rows = Rows {
+                lines: &rows,
+                count: 20,
+                selected: Some(selected),
+                more: "",
+            };
+            Menu::new(&rows, None, (80, 3)).unwrap().display().to_owned()
+        };
+        assert_eq!(menu(0), "\n› 1.rs\n  2.rs\n  3.rs\n… 17 more");
+        assert_eq!(menu(2), "\n  1.rs\n  2.rs\n› 3.rs\n… 17 more");
+        assert_eq!(menu(9), "\n  8.rs\n  9.rs\n› 10.rs\n… 17 more");
     }
 }

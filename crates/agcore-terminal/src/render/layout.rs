@@ -1,6 +1,6 @@
 //! [`Layout`]: breaks text into lines, incrementally. Text that was written is never changed.
 
-use std::fmt::Write;
+use std::{fmt::Write, sync::Arc};
 
 use anstyle::Style;
 use terminal_size::{Height, Width, terminal_size};
@@ -38,12 +38,24 @@ pub(super) struct Layout {
     spaces: usize,
     /// Whether spaces at a line break are kept if there are several.
     keeps_spaces: bool,
-    /// The incomplete word, by style.
-    word: Vec<(Style, String)>,
+    /// The incomplete word, by style and link.
+    word: Vec<Piece>,
+    /// Whether the terminal has links.
+    pub(super) has_links: bool,
+    /// The target of the link to which the text belongs that is added.
+    link: Option<Arc<str>>,
     /// The last character of the word.
     last: Option<char>,
     /// Whether the word is longer than a line and is written as it arrives; the terminal then breaks it.
     is_long: bool,
+}
+
+/// A part of a word.
+#[derive(Debug)]
+struct Piece {
+    style: Style,
+    text: String,
+    link: Option<Arc<str>>,
 }
 
 impl Layout {
@@ -56,6 +68,8 @@ impl Layout {
             spaces: 0,
             keeps_spaces: false,
             word: Vec::new(),
+            has_links: false,
+            link: None,
             last: None,
             is_long: false,
         }
@@ -81,6 +95,12 @@ impl Layout {
         for c in text.chars() {
             self.character(style, c, out);
         }
+    }
+
+    /// Makes the text that is added from now on a link to this target, or none, if the terminal has links. The target must not
+    /// contain control characters.
+    pub(super) fn set_link(&mut self, target: Option<&str>) {
+        self.link = target.filter(|_| self.has_links).map(Arc::from);
     }
 
     /// Adds text without breaking it, for code.
@@ -116,8 +136,12 @@ impl Layout {
         }
         self.last = Some(c);
         match self.word.last_mut() {
-            Some((same, text)) if *same == style => text.push(c),
-            _ => self.word.push((style, c.into())),
+            Some(piece) if piece.style == style && piece.link == self.link => piece.text.push(c),
+            _ => self.word.push(Piece {
+                style,
+                text: c.into(),
+                link: self.link.clone(),
+            }),
         }
         if self.is_long || columns(&self.word) > self.line_width() {
             self.write_long(out);
@@ -173,8 +197,16 @@ impl Layout {
     }
 
     fn write_word(&mut self, width: usize, out: &mut String) {
-        for (style, text) in self.word.drain(..) {
-            styled(style, &text, out);
+        for Piece { style, text, link } in self.word.drain(..) {
+            match link {
+                // Each word is a link of its own, so that neither spaces nor indents are.
+                Some(target) => {
+                    let _ = write!(out, "\u{1b}]8;;{target}\u{1b}\\");
+                    styled(style, &text, out);
+                    out.push_str("\u{1b}]8;;\u{1b}\\");
+                }
+                None => styled(style, &text, out),
+            }
         }
         self.column += width;
         self.has_word = true;
@@ -311,8 +343,8 @@ pub(super) fn styled(style: Style, text: &str, out: &mut String) {
     }
 }
 
-fn columns(word: &[(Style, String)]) -> usize {
-    word.iter().map(|(_, text)| text.width()).sum()
+fn columns(word: &[Piece]) -> usize {
+    word.iter().map(|piece| piece.text.width()).sum()
 }
 
 /// Returns whether a line may break between two characters without a space, as in Chinese text: only next to a wide

@@ -24,11 +24,14 @@ use self::{
 use super::{
     Theme,
     layout::{Layout, styled},
-    text::sanitized,
+    text::{sanitized, truncated},
 };
 
 /// The longest line of code that is colored, in bytes. It is held back until it is complete.
 const MAX_COLORED_LINE: usize = 2_000;
+
+/// The line before and after a block of code.
+const FENCE: &str = "───";
 
 /// The maximum width of a horizontal rule.
 const MAX_RULE_WIDTH: usize = 40;
@@ -87,6 +90,12 @@ impl Markdown {
         }
     }
 
+    /// Writes links for a terminal that has them.
+    pub(crate) fn with_links(mut self, has_links: bool) -> Self {
+        self.layout.has_links = has_links && self.has_styles;
+        self
+    }
+
     /// Sets the width, from the next line break on.
     pub(crate) fn set_width(&mut self, columns: usize) {
         self.width = columns;
@@ -124,7 +133,9 @@ impl Markdown {
             self.end_line(out);
         }
         self.end_table(out);
-        self.fence = None;
+        if self.fence.take().is_some() {
+            self.write_fence("", out);
+        }
         self.highlighter = None;
         self.is_blank_pending = false;
         self.has_started = false;
@@ -202,8 +213,9 @@ impl Markdown {
             Some(true) => {
                 self.fence = None;
                 self.highlighter = None;
-                if !self.has_styles {
-                    self.begin_code(held, out);
+                match self.has_styles {
+                    true => self.write_fence("", out),
+                    false => self.begin_code(held, out),
                 }
             }
         }
@@ -225,7 +237,7 @@ impl Markdown {
             if self.has_styles {
                 let info = line[start.bytes..].trim_start_matches(mark);
                 self.highlighter = Highlighter::for_language(info, self.theme);
-                return;
+                return self.write_fence(info.split_whitespace().next().unwrap_or_default(), out);
             }
         }
         let (head, indent, columns) = self.head(start);
@@ -237,6 +249,22 @@ impl Markdown {
             before: None,
         };
         self.write_text(false, out);
+    }
+
+    /// Writes the line before or after a block of code, so that it is not taken for text. Without styles, the fences stay.
+    fn write_fence(&mut self, language: &str, out: &mut String) {
+        if !self.has_styles {
+            return;
+        }
+        self.write_pending_blank(out);
+        let label = match language {
+            "" => FENCE.to_owned(),
+            language => truncated(&format!("{FENCE} {language}"), MAX_RULE_WIDTH.min(self.width)),
+        };
+        self.layout.begin("", String::new(), 0, out);
+        self.layout
+            .verbatim(&format!("{0}{label}{0:#}", Style::new().dimmed()), out);
+        self.layout.end(out);
     }
 
     /// Adds a line to the open table, or starts one. Returns `false` if the line does not belong to a table.

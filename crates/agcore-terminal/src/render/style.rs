@@ -5,7 +5,7 @@ use std::io::IsTerminal;
 use anstyle::{AnsiColor, Style};
 
 use super::theme::Theme;
-use crate::process::os_variable;
+use crate::process::{os_variable, variable};
 
 /// Whether escape codes may be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,13 +37,18 @@ pub struct Palette {
     pub theme: Theme,
     /// Whether escape codes may be written at all.
     pub is_colored: bool,
+    /// Whether the terminal is known to have links.
+    pub has_links: bool,
 }
 
 impl Color {
     /// Returns the palette for a stream: colored if the stream is a terminal and colors are not disabled.
     pub fn palette(self, stream: &impl IsTerminal) -> Palette {
         if stream.is_terminal() && self.disabled_by().is_none() {
-            Palette::of(Theme::of_environment())
+            Palette {
+                has_links: has_links(variable),
+                ..Palette::of(Theme::of_environment())
+            }
         } else {
             Palette::default()
         }
@@ -68,7 +73,10 @@ impl Palette {
     #[must_use]
     pub fn with_theme(self, theme: Theme) -> Self {
         match self.is_colored {
-            true => Self::of(theme),
+            true => Self {
+                has_links: self.has_links,
+                ..Self::of(theme)
+            },
             false => self,
         }
     }
@@ -85,6 +93,7 @@ impl Palette {
             question: color(AnsiColor::Yellow).bold(),
             theme,
             is_colored: true,
+            has_links: false,
         };
         match theme {
             Theme::Dark => dark,
@@ -117,9 +126,57 @@ impl Palette {
     }
 }
 
+/// Returns whether these variables are those of a terminal that is known to have links (OSC 8). Tmux hands them on only in newer
+/// versions, and to a terminal that is not known.
+fn has_links(variable: impl Fn(&str) -> Option<String>) -> bool {
+    const PROGRAMS: [&str; 6] = ["iterm.app", "wezterm", "ghostty", "vscode", "hyper", "rio"];
+    const TERMINALS: [&str; 6] = [
+        "xterm-kitty",
+        "xterm-ghostty",
+        "foot",
+        "alacritty",
+        "wezterm",
+        "contour",
+    ];
+    let is_one = |name: &str, known: &[&str]| {
+        let value = variable(name).unwrap_or_default().to_lowercase();
+        known
+            .iter()
+            .any(|known| value == *known || value.starts_with(&format!("{known}-")))
+    };
+    // Versions of VTE before 0.50 print the sequences.
+    let vte = variable("VTE_VERSION").and_then(|version| version.parse::<u32>().ok());
+    let in_multiplexer = variable("TMUX").is_some() || variable("STY").is_some();
+    !in_multiplexer
+        && (is_one("TERM_PROGRAM", &PROGRAMS)
+            || is_one("TERM", &TERMINALS)
+            || vte.is_some_and(|version| version >= 5000)
+            || variable("KONSOLE_VERSION").is_some()
+            || variable("WT_SESSION").is_some())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_known_terminals_have_links() {
+        let check = |variables: &[(&str, &str)], expected: bool| {
+            let value = |name: &str| {
+                let found = variables.iter().find(|(known, _)| *known == name);
+                found.map(|(_, value)| (*value).to_owned())
+            };
+            assert_eq!(has_links(value), expected, "{variables:?}");
+        };
+        check(&[("TERM", "xterm-256color")], false);
+        check(&[("TERM", "xterm-kitty")], true);
+        check(&[("TERM", "foot-extra")], true);
+        check(&[("TERM_PROGRAM", "iTerm.app")], true);
+        check(&[("VTE_VERSION", "4803")], false);
+        check(&[("VTE_VERSION", "7600")], true);
+        check(&[("VTE_VERSION", "7600"), ("TMUX", "/tmp/x")], false);
+        check(&[("WT_SESSION", "1")], true);
+    }
 
     #[test]
     fn only_a_colored_palette_takes_a_theme() {

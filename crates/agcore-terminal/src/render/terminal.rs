@@ -83,7 +83,7 @@ impl<A: Write + Send, N: Write + Send> Terminal<A, N> {
     /// Formats answers as Markdown, with styles if the palette is colored.
     #[must_use]
     pub fn with_markdown(mut self, palette: Palette) -> Self {
-        self.markdown = Some(Markdown::new(palette.is_colored, palette.theme));
+        self.markdown = Some(Markdown::new(palette.is_colored, palette.theme).with_links(palette.has_links));
         self
     }
 

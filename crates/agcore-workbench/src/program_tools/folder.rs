@@ -1,13 +1,14 @@
-//! [`ToolFolder`]: the directory to which the tools are confined.
+//! [`ToolFolder`]: the directories to which the tools are confined.
 
+mod further;
+mod paths;
 mod sandbox;
 
 use std::{
     collections::{BTreeSet, HashSet},
-    ffi::OsStr,
     io,
-    path::{Component, Path, PathBuf},
-    sync::{Arc, Mutex, PoisonError},
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard},
 };
 
 use agcore::tools::{Arguments, ToolContext, ToolError, permission::Glob};
@@ -16,20 +17,22 @@ use agcore_terminal::process::expand_home;
 use cap_std::{ambient_authority, fs::Dir};
 use serde_json::Value;
 
-use crate::shell_command::CommandSandbox;
-
+pub(super) use self::further::Place;
+use self::further::{FurtherFolders, plain};
 use super::{
     approved::Approved,
-    file_name::{shown, unquoted},
+    file_name::shown,
     guarded::{EACH_TIME, candidates, changed_by, in_home, is_guarded, only_lists, parts},
     open_files::{OpenFiles, Opened},
     secret::is_secret,
     unasked::Unasked,
     undo::Undo,
 };
+use crate::shell_command::CommandSandbox;
 
 /// The current directory, as a handle below which all files are opened: neither `..` nor a link leads out of it, even if
-/// somebody replaces a directory by a link at the same time. Clones are the same folder.
+/// somebody replaces a directory by a link at the same time. [Further folders](Self::add) have handles of their own, and the same
+/// guards. Clones are the same folder.
 #[derive(Debug, Clone)]
 pub struct ToolFolder(Arc<Inner>);
 
@@ -38,8 +41,9 @@ struct Inner {
     handle: Dir,
     /// The path of the directory, without links.
     path: PathBuf,
+    further: FurtherFolders,
     /// The secret files that the settings allow to read.
-    readable: Vec<Glob>,
+    readable: RwLock<Vec<Glob>>,
     approved: Approved,
     undo: Undo,
     unasked: Unasked,
@@ -75,7 +79,8 @@ impl ToolFolder {
         Ok(Self(Arc::new(Inner {
             handle,
             path: path.canonicalize()?,
-            readable,
+            further: FurtherFolders::default(),
+            readable: RwLock::new(readable),
             approved: Approved::default(),
             undo: Undo::default(),
             unasked: Unasked::default(),
@@ -189,16 +194,7 @@ impl ToolFolder {
         let part = expand_home(part);
         let path = self.0.path.join(part);
         let path = path.canonicalize().unwrap_or(path);
-        let mut plain = PathBuf::new();
-        for component in path.components() {
-            match component {
-                Component::CurDir => {}
-                Component::ParentDir => {
-                    plain.pop();
-                }
-                other => plain.push(other),
-            }
-        }
+        let plain = plain(&path);
         plain.strip_prefix(&self.0.path).map(Path::to_owned).unwrap_or(plain)
     }
 
@@ -225,11 +221,6 @@ impl ToolFolder {
         self.0.own.iter().any(|own| own.starts_with(&path))
     }
 
-    /// Returns the handle.
-    pub(super) fn handle(&self) -> &Dir {
-        &self.0.handle
-    }
-
     /// Returns the path of the directory.
     pub fn path(&self) -> &Path {
         &self.0.path
@@ -250,37 +241,6 @@ impl ToolFolder {
         &self.0.unasked
     }
 
-    /// Returns the path of a file or directory below this one, without links and `..`.
-    ///
-    /// # Errors
-    /// When it does not exist or is outside.
-    pub(super) fn existing(&self, path: &str) -> Result<PathBuf, ToolError> {
-        let relative = self.relative(path)?;
-        let found = self.0.handle.canonicalize(&relative);
-        found.map_err(|error| refusal("find", path, &error))
-    }
-
-    /// Returns the path of a file below this directory that may not exist yet.
-    ///
-    /// # Errors
-    /// When it is outside, or belongs to git.
-    pub(super) fn writable(&self, path: &str) -> Result<PathBuf, ToolError> {
-        let relative = self.relative(path)?;
-        let found = match self.0.handle.canonicalize(&relative) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => self.missing(&relative),
-            found => found,
-        };
-        let found = found.map_err(|error| refusal("write", path, &error))?;
-        let is_git = |component: Component<'_>| component.as_os_str().eq_ignore_ascii_case(".git");
-        if found.components().any(is_git) {
-            return Err(ToolError::failed(format!(
-                "{path} belongs to git, whose own files the tools do not change"
-            )));
-        }
-        self.check_secret(&found)?;
-        Ok(found)
-    }
-
     /// Checks that a file, by its path without links, may be read.
     ///
     /// # Errors
@@ -299,60 +259,19 @@ impl ToolFolder {
         }
     }
 
+    fn readable(&self) -> RwLockReadGuard<'_, Vec<Glob>> {
+        self.0.readable.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Sets the secret files that may be read from now on.
+    pub(super) fn set_readable(&self, readable: Vec<Glob>) {
+        *self.0.readable.write().unwrap_or_else(PoisonError::into_inner) = readable;
+    }
+
     /// Returns whether a file may be read.
     pub(super) fn is_readable(&self, path: &Path) -> bool {
         let text = path.to_string_lossy().replace('\\', "/");
-        !self.is_own(path) && (!is_secret(path) || self.0.readable.iter().any(|glob| glob.matches(&text)))
-    }
-
-    /// Returns the path relative to this directory. Whether it leads out of it is decided when it is opened.
-    fn relative(&self, path: &str) -> Result<PathBuf, ToolError> {
-        let path = &self.named(path);
-        let relative = match path.strip_prefix(&self.0.path) {
-            Ok(relative) => relative,
-            Err(_) if path.is_absolute() || path.components().any(|part| matches!(part, Component::Prefix(_))) => {
-                return Err(outside(&path.display().to_string()));
-            }
-            Err(_) => path,
-        };
-        Ok(match relative.as_os_str().is_empty() {
-            true => PathBuf::from("."),
-            false => relative.to_owned(),
-        })
-    }
-
-    /// Returns the path that a text names: without quotation marks, unless only a file whose name has them exists.
-    fn named(&self, text: &str) -> PathBuf {
-        let exists = |path: &Path| self.0.handle.symlink_metadata(path).is_ok();
-        match unquoted(text) {
-            Some(path) if exists(&path) || !exists(Path::new(text)) => path,
-            _ => PathBuf::from(text),
-        }
-    }
-
-    /// Returns the path of a missing file or directory: below the last directory that exists.
-    fn missing(&self, relative: &Path) -> io::Result<PathBuf> {
-        let mut rest: Vec<&OsStr> = Vec::new();
-        let mut known = relative;
-        loop {
-            let (Some(parent), Some(name)) = (known.parent(), known.file_name()) else {
-                // It ends with `..`.
-                return Err(io::Error::from(io::ErrorKind::NotFound));
-            };
-            rest.push(name);
-            known = parent;
-            let directory = if known.as_os_str().is_empty() {
-                Path::new(".")
-            } else {
-                known
-            };
-            match self.0.handle.canonicalize(directory) {
-                Ok(found) if found == Path::new(".") => return Ok(rest.iter().rev().collect()),
-                Ok(found) => return Ok(rest.iter().rev().fold(found, |path, name| path.join(name))),
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                Err(error) => return Err(error),
-            }
-        }
+        !self.is_own(path) && (!is_secret(path) || self.readable().iter().any(|glob| glob.matches(&text)))
     }
 }
 
@@ -388,7 +307,7 @@ fn own(path: &str) -> ToolError {
     ))
 }
 
-fn outside(path: &str) -> ToolError {
+pub(super) fn outside(path: &str) -> ToolError {
     ToolError::failed(format!(
         "{path} is outside of the current directory, to which the tools are confined"
     ))

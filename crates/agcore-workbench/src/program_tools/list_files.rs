@@ -6,6 +6,7 @@ use std::{
 };
 
 use agcore::tools::{Registration, State, ToolError, permission::Glob, tool};
+use agcore_terminal::render::sanitized_line;
 use ignore::{DirEntry, WalkBuilder};
 
 use super::{file_name::shown, folder::ToolFolder};
@@ -58,6 +59,24 @@ fn list_files(
     }
 }
 
+/// The number of files that can be completed.
+const MAX_COMPLETED: usize = 50_000;
+
+impl ToolFolder {
+    /// Returns the paths of the files in the folder and in further folders that a message may mention: without those that
+    /// .gitignore excludes, that usually contain secrets, or whose name cannot be typed. At most 50,000.
+    pub fn file_names(&self) -> Vec<String> {
+        let starts = [PathBuf::from(".")].into_iter().chain(self.further());
+        let files = starts.flat_map(|start| walk(self, &start, None));
+        let name = |(path, kind): (PathBuf, FileType)| {
+            let name = matched(&path);
+            let is_plain = !name.contains(['"', '\u{fffd}']) && sanitized_line(&name) == name;
+            (kind.is_file() && is_plain && self.is_readable(&path)).then_some(name)
+        };
+        files.filter_map(name).take(MAX_COMPLETED).collect()
+    }
+}
+
 /// Appends a slash to the name of a directory.
 fn directory(name: String) -> String {
     match name.strip_suffix('"') {
@@ -75,8 +94,8 @@ pub(super) fn matched(path: &Path) -> String {
     }
 }
 
-/// Returns the files and directories below a directory, relative to the folder, in order of their names, with their types. Links
-/// are not followed, and what .gitignore excludes is left out.
+/// Returns the files and directories below a directory, relative to the current one or absolute, in order of their names, with
+/// their types. Links are not followed, and what .gitignore excludes is left out.
 pub(super) fn walk(
     folder: &ToolFolder,
     start: &Path,
@@ -94,8 +113,46 @@ pub(super) fn walk(
         .build();
     walk.flatten().filter_map(move |entry: DirEntry| {
         let kind = entry.file_type()?;
-        let relative = entry.path().strip_prefix(&root).ok()?;
+        // A further folder has an absolute path.
+        let relative = entry.path().strip_prefix(&root).unwrap_or(entry.path());
         let is_listed = entry.depth() > 0 || kind.is_file();
         is_listed.then(|| (relative.to_owned(), kind))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn files_that_can_be_mentioned_are_named() {
+        let outer = tempfile::tempdir().unwrap();
+        let root = outer.path().canonicalize().unwrap();
+        for folder in ["main/src", "main/target", "main/.git", "lib"] {
+            fs::create_dir_all(root.join(folder)).unwrap();
+        }
+        for file in [
+            "src/a b.rs",
+            "src/文.rs",
+            "target/x",
+            ".git/config",
+            ".env",
+            ".github.yml",
+            "a\"b",
+            "x\u{202e}y",
+        ] {
+            fs::write(root.join("main").join(file), "x").unwrap();
+        }
+        fs::write(root.join("main/.gitignore"), "target\n").unwrap();
+        fs::write(root.join("lib/c.rs"), "x").unwrap();
+        let folder = ToolFolder::at(&root.join("main"), Vec::new()).unwrap();
+        folder.add(&root.join("lib")).unwrap();
+        let further = root.join("lib/c.rs").display().to_string();
+        assert_eq!(
+            folder.file_names(),
+            [".github.yml", ".gitignore", "src/a b.rs", "src/文.rs", &further]
+        );
+    }
 }

@@ -41,7 +41,11 @@ fn restore_file(folder: &ToolFolder, path: &Path, changes: &[Recorded]) -> Resul
     }
     match &first.before {
         Some(before) => text_file::write(folder, path, before).map_err(text),
-        None => folder.handle().remove_file(path).map_err(|error| error.to_string()),
+        None => {
+            let place = folder.place(path);
+            let removed = place.handle().remove_file(place.path());
+            removed.map_err(|error| error.to_string())
+        }
     }
 }
 

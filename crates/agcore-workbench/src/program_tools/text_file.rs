@@ -11,7 +11,7 @@ use cap_std::fs::{Dir, OpenOptions};
 use super::{
     change::Change,
     file_name::shown,
-    folder::{ToolFolder, refusal},
+    folder::{Place, ToolFolder, refusal},
 };
 
 /// The largest file that tools read or write, in bytes.
@@ -36,7 +36,7 @@ fn open_text(folder: &ToolFolder, path: &Path) -> Result<Option<String>, ToolErr
         return Ok(None);
     }
     let name = shown(path);
-    check_place(folder.handle(), path).map_err(|error| refusal("read", &name, &error))?;
+    check_place(&folder.place(path)).map_err(|error| refusal("read", &name, &error))?;
     let text = folder.opened().read(&folder.path().join(path));
     text.map(|text| checked(text.into_bytes(), &name)).transpose()
 }
@@ -47,7 +47,7 @@ fn open_text(folder: &ToolFolder, path: &Path) -> Result<Option<String>, ToolErr
 /// As [`read`].
 pub(super) fn read_saved(folder: &ToolFolder, path: &Path) -> Result<String, ToolError> {
     let name = shown(path);
-    let bytes = bytes(folder.handle(), path).map_err(|error| refusal("read", &name, &error))?;
+    let bytes = bytes(&folder.place(path)).map_err(|error| refusal("read", &name, &error))?;
     checked(bytes, &name)
 }
 
@@ -69,7 +69,8 @@ fn checked(bytes: Vec<u8>, name: &str) -> Result<String, ToolError> {
 /// # Errors
 /// As [`read`].
 pub(super) fn read_if_exists(folder: &ToolFolder, path: &Path) -> Result<Option<String>, ToolError> {
-    match folder.handle().symlink_metadata(path) {
+    let place = folder.place(path);
+    match place.handle().symlink_metadata(place.path()) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             Ok(open_text(folder, path)?.filter(|text| !text.is_empty()))
         }
@@ -82,9 +83,9 @@ pub(super) fn read_if_exists(folder: &ToolFolder, path: &Path) -> Result<Option<
 /// # Errors
 /// When it cannot be written.
 pub(super) fn write(folder: &ToolFolder, path: &Path, text: &str) -> Result<(), ToolError> {
-    let name = shown(path);
+    let (name, place) = (shown(path), folder.place(path));
     if folder.opened().has_editor() {
-        let ready = create_parent(folder.handle(), path).and_then(|()| check_place(folder.handle(), path));
+        let ready = create_parent(place.handle(), place.path()).and_then(|()| check_place(&place));
         ready.map_err(|error| refusal("write", &name, &error))?;
     }
     match folder.opened().write(&folder.path().join(path), text) {
@@ -92,7 +93,7 @@ pub(super) fn write(folder: &ToolFolder, path: &Path, text: &str) -> Result<(), 
         Ok(false) => {}
         Err(reason) => return Err(ToolError::failed(format!("cannot write {name}: {reason}"))),
     }
-    replace(folder.handle(), path, text).map_err(|error| refusal("write", &name, &error))
+    replace(place.handle(), place.path(), text).map_err(|error| refusal("write", &name, &error))
 }
 
 /// Writes the change, and remembers it. Returns its description for the model.
@@ -114,7 +115,8 @@ pub(super) fn apply(folder: &ToolFolder, context: &ToolContext, change: &Change)
     Ok(change.summary())
 }
 
-fn bytes(handle: &Dir, path: &Path) -> io::Result<Vec<u8>> {
+fn bytes(place: &Place<'_>) -> io::Result<Vec<u8>> {
+    let (handle, path) = (place.handle(), place.path());
     // A pipe would block when it is opened.
     if !handle.metadata(path)?.is_file() {
         return Err(io::Error::other("it is not a regular file"));
@@ -149,7 +151,8 @@ fn replace(handle: &Dir, path: &Path, text: &str) -> io::Result<()> {
 
 /// Checks that a path without links still has none, and leads to a regular file or to none: an editor follows links, also out of
 /// the folder.
-fn check_place(handle: &Dir, path: &Path) -> io::Result<()> {
+fn check_place(place: &Place<'_>) -> io::Result<()> {
+    let (handle, path) = (place.handle(), place.path());
     match handle.symlink_metadata(path) {
         Ok(metadata) if !metadata.is_file() => return Err(io::Error::other("it is not a regular file")),
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),

@@ -1,35 +1,58 @@
 //! [`CommandSandbox`]: the sandbox of the shell tool.
 
-use std::{io, path::Path, process::Command as StdCommand, sync::OnceLock};
+use std::{
+    io,
+    path::Path,
+    process::Command as StdCommand,
+    sync::{Arc, OnceLock, PoisonError, RwLock},
+};
 
 use agcore_sandbox::{Mode, Policy, Sandbox, SandboxError};
 use tokio::process::Command;
 
 use super::{OPTION, PROGRAM, prepared, supervised};
 
+/// The files and folders that commands may not change: they start programs, or decide about permissions. Those files of git that
+/// commands need, such as its index, are not among them.
+const PROTECTED: &[&str] = &[
+    ".git/config",
+    ".git/config.worktree",
+    ".git/hooks",
+    ".agcore",
+    ".mcp.json",
+    "agcore.toml",
+];
+
+/// Lets commands change a folder, except what is protected in it.
+pub(crate) fn with_folder(policy: Policy, folder: &Path) -> Policy {
+    let protected = PROTECTED.iter().map(|path| folder.join(path));
+    protected.fold(policy.with_write(folder), Policy::with_protected)
+}
+
 /// The sandbox of commands that a model runs. It is created with the first of them.
 #[derive(Debug)]
 pub(crate) struct CommandSandbox {
-    policy: Policy,
     /// Whether commands are refused on a system that cannot confine them.
+    is_required: bool,
+    /// The newest one is used. The others are kept for commands that still run.
+    confinements: RwLock<Vec<Arc<Confinement>>>,
+}
+
+/// A policy, and its sandbox once it is needed.
+#[derive(Debug)]
+struct Confinement {
+    policy: Policy,
     is_required: bool,
     created: OnceLock<Result<Sandbox, SandboxError>>,
 }
 
-impl Default for CommandSandbox {
-    /// Confines nothing.
-    fn default() -> Self {
-        Self::new(Policy::new(Mode::Off), false)
-    }
-}
-
-impl CommandSandbox {
-    pub(crate) fn new(policy: Policy, is_required: bool) -> Self {
-        Self {
+impl Confinement {
+    fn new(policy: Policy, is_required: bool) -> Arc<Self> {
+        Arc::new(Self {
             policy,
             is_required,
             created: OnceLock::new(),
-        }
+        })
     }
 
     /// Returns the sandbox, or `None` if commands are not confined.
@@ -44,6 +67,37 @@ impl CommandSandbox {
             Err(error) => Err(error),
         }
     }
+}
+
+impl Default for CommandSandbox {
+    /// Confines nothing.
+    fn default() -> Self {
+        Self::new(Policy::new(Mode::Off), false)
+    }
+}
+
+impl CommandSandbox {
+    pub(crate) fn new(policy: Policy, is_required: bool) -> Self {
+        Self {
+            is_required,
+            confinements: RwLock::new(vec![Confinement::new(policy, is_required)]),
+        }
+    }
+
+    /// Lets the commands that are started from now on change another folder.
+    pub(crate) fn add(&self, folder: &Path) {
+        let mut confinements = self.confinements.write().unwrap_or_else(PoisonError::into_inner);
+        if let Some(newest) = confinements.last().filter(|newest| newest.policy.mode() != Mode::Off) {
+            let policy = with_folder(newest.policy.clone(), folder);
+            confinements.push(Confinement::new(policy, self.is_required));
+        }
+    }
+
+    fn newest(&self) -> Arc<Confinement> {
+        let confinements = self.confinements.read().unwrap_or_else(PoisonError::into_inner);
+        let none = || Confinement::new(Policy::new(Mode::Off), false);
+        confinements.last().cloned().unwrap_or_else(none)
+    }
 
     /// Returns a sandbox for one program, or `None` if it is not confined.
     ///
@@ -51,22 +105,25 @@ impl CommandSandbox {
     /// When it should be confined, and cannot be.
     #[cfg(feature = "mcp")]
     pub(crate) fn own(&self) -> Result<Option<Sandbox>, String> {
-        self.get()
+        let newest = self.newest();
+        newest
+            .get()
             .map(Option::<&Sandbox>::cloned)
             .map_err(SandboxError::to_string)
     }
 
     /// Returns whether commands are confined, or refused because they cannot be: then a person is asked about one outside.
     pub(crate) fn is_wanted(&self) -> bool {
-        !matches!(self.get(), Ok(None))
+        !matches!(self.newest().get(), Ok(None))
     }
 
     /// Returns what a question about a command shows, and whether the command is confined, or `None` if no sandbox is wanted.
     pub(crate) fn notice(&self, outside: bool) -> Option<(String, bool)> {
-        if self.policy.mode() == Mode::Off {
+        let newest = self.newest();
+        if newest.policy.mode() == Mode::Off {
             return None;
         }
-        let text = match self.get() {
+        let text = match newest.get() {
             Ok(Some(sandbox)) if !outside => return Some((sandbox.summary(), true)),
             Ok(Some(_)) => {
                 "outside the sandbox: it can read and change all your files, and reach the network".to_owned()
@@ -80,7 +137,7 @@ impl CommandSandbox {
 
     /// Returns why a command that was confined has probably failed, and what the model can do.
     pub(crate) fn hint(&self, output: &str) -> Option<String> {
-        let reason = self.get().ok()??.hint(output)?;
+        let reason = self.newest().get().ok()??.hint(output)?;
         Some(format!(
             "(Probably refused by the sandbox: {reason}. If the command needs more, call the tool with `outside: true`, which the \
              user is asked about.)\n"
@@ -115,7 +172,8 @@ impl CommandSandbox {
                  table [sandbox] of agcore.toml"
             ))
         };
-        let shell = match self.get() {
+        let newest = self.newest();
+        let shell = match newest.get() {
             _ if outside => StdCommand::new(PROGRAM),
             Ok(None) => StdCommand::new(PROGRAM),
             Ok(Some(sandbox)) => sandbox.command(PROGRAM).map_err(io::Error::other)?,
@@ -164,6 +222,10 @@ mod tests {
             "{hint}"
         );
         assert_eq!(run(&sandbox, line, &inside, true), "x\n");
+        // A folder that is added is open to the next command, but not what starts programs in it.
+        sandbox.add(&outside);
+        std::fs::write(outside.join("agcore.toml"), "").unwrap();
+        assert_eq!(run(&sandbox, line, &inside, false), "x\n");
         assert!(sandbox.notice(false).unwrap().0.starts_with("sandbox: writes only"));
         assert!(sandbox.notice(true).unwrap().0.starts_with("outside the sandbox"));
         assert!(sandbox.is_wanted());
@@ -187,7 +249,7 @@ mod tests {
         let missing = |is_required| {
             let sandbox = CommandSandbox::new(Policy::new(Mode::Workspace), is_required);
             let created = Sandbox::with_support(Policy::new(Mode::Workspace), support.clone());
-            sandbox.created.set(created).unwrap();
+            sandbox.newest().created.set(created).unwrap();
             sandbox
         };
         let optional = missing(false);

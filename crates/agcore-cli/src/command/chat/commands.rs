@@ -3,9 +3,9 @@
 pub(super) mod agents;
 pub(super) mod clipboard;
 pub(super) mod compact;
+pub(super) mod folders;
 pub(super) mod mcp;
 pub(super) mod model;
-pub(super) mod permissions;
 pub(super) mod reports;
 pub(super) mod theme;
 pub(super) mod resume;
@@ -18,7 +18,6 @@ use self::{
     agents::agents,
     compact::compact,
     model::model,
-    permissions::permissions,
     resume::{rename, resume, show_sessions},
     rewind::{edit, retry, rewind, undo},
     theme::theme,
@@ -41,6 +40,8 @@ pub(super) enum Next {
     Edit(String),
     /// Turns plan mode on or off.
     Plan,
+    /// Shows or changes the rules for the tools, as this argument says.
+    Permissions(String),
     /// Ends the chat.
     Exit,
 }
@@ -57,6 +58,30 @@ const INIT: &str = "Read the files of this folder and write AGENTS.md for coding
     project, its structure, the commands to build, test and check it, and rules that are not obvious from the code. Keep it \
     under 60 lines and state only what you have seen. If AGENTS.md exists, improve it instead.";
 
+/// The message of `/review`, without what is to be reviewed.
+const REVIEW: &str = "Review the changes below as a careful colleague. Read the difference, and the code around it as far as it matters, \
+    with your tools. Report problems of correctness, security and missing tests first, each with its file and line, why it is one, and \
+    a fix; then what would make the change easier to understand. Say so if you find nothing. Do not change any file.";
+
+/// What `/review` reviews by default.
+const REVIEW_DEFAULT: &str =
+    "the changes of the working tree that are not committed (`git status`, `git diff HEAD`, and new files)";
+
+/// The message of `/commit`, without the wishes of the user.
+const COMMIT: &str = "Commit the changes of this repository. First look at them with `git status`, `git diff --cached` and `git diff`, and \
+    at the style of earlier messages with `git log -8 --oneline`. If something is staged, commit exactly that; otherwise stage the \
+    files that belong together, by name, and leave out what looks generated, secret or unrelated. Show me the message and the list of \
+    files, then run a single `git commit` with this message through the shell. Do not push, do not amend, and do not skip hooks. \
+    If there is nothing to commit, or a hook fails, say so and stop.";
+
+/// Returns a message with what was typed after the name of its command.
+fn with_typed(message: &str, name: &str, typed: &str) -> Content {
+    match typed {
+        "" => Content::from(message),
+        typed => Content::from(format!("{message}\n\n{name}: {typed}")),
+    }
+}
+
 /// Runs a command.
 ///
 /// # Errors
@@ -72,12 +97,15 @@ pub(super) async fn run(kind: Kind, argument: &str, conversation: &mut Conversat
         Kind::Skills => conversation.show_part(&skill_list(&conversation.tools.project), Part::Project)?,
         Kind::Agents => agents(conversation, argument)?,
         Kind::Prompt => mcp::prompt(conversation, argument).await?,
-        Kind::Permissions => {
-            permissions(conversation, argument).await?;
-            conversation.show_part("", Part::Permissions)?;
-        }
+        Kind::Permissions => return Ok(Next::Permissions(argument.to_owned())),
+        Kind::AddDir => folders::add_dir(conversation, argument)?,
         Kind::Hooks => conversation.show_part(&reports::hooks(conversation), Part::Hooks)?,
         Kind::Init => Box::pin(conversation.send(Content::from(INIT))).await?,
+        Kind::Review => {
+            let what = if argument.is_empty() { REVIEW_DEFAULT } else { argument };
+            Box::pin(conversation.send(with_typed(REVIEW, "To review", what))).await?;
+        }
+        Kind::Commit => Box::pin(conversation.send(with_typed(COMMIT, "Also", argument))).await?,
         Kind::Theme => theme(conversation, argument)?,
         Kind::Status => screen.print(&reports::status(conversation).await)?,
         Kind::Usage => reports::usage(conversation).await?,

@@ -45,6 +45,8 @@ pub(super) struct Conversation {
     pub(super) images: PastedImages,
     /// The last message that was sent, whatever became of it.
     pub(super) last: Option<Message>,
+    /// Whether the prompt shows the model, the branch, the context and the cost.
+    pub(super) shows_status: bool,
 }
 
 impl Conversation {

@@ -1,22 +1,23 @@
 //! The interactive chat: reads lines and runs commands and turns.
 
+mod greeting;
+mod heading;
 pub(super) mod mode;
+mod permissions;
 pub(super) mod shell_prefix;
 
-use std::{borrow::Cow, io};
+use std::{borrow::Cow, io, sync::Arc};
 
 use agcore::session::CostEntry;
 use agcore_args::ChatArgs;
-use agcore_settings::{
-    Settings,
-    vendor::{redacted_url, versioned_url},
-};
+use agcore_settings::{Settings, vendor::versioned_url};
 use agcore_terminal::{
     clipboard::PastedImages,
     console::{Console, Draft, EchoOff, PromptLine},
     interrupt::Interrupts,
     render::sanitized_line,
     size::extent,
+    window::{Notify, Window},
 };
 use agcore_workbench::{
     Surface, Workbench,
@@ -25,7 +26,12 @@ use agcore_workbench::{
     program_tools::ToolFolder,
 };
 
-use self::mode::{offer_plan, people, set_mode};
+use self::{
+    greeting::{greet, load_history, provider},
+    heading::show_heading,
+    mode::{offer_plan, people, set_mode},
+    permissions::permissions,
+};
 use super::{
     background::end_jobs,
     commands::{self, Next, rewind::rewind},
@@ -43,10 +49,7 @@ use super::{
 };
 
 use crate::{
-    exit::Failure,
-    input::{attachments::with_files, history::history_file},
-    prices::Prices,
-    server_question::ServerQuestions,
+    exit::Failure, input::attachments::with_files, prices::Prices, server_question::ServerQuestions,
     sessions::Sessions,
 };
 
@@ -62,7 +65,7 @@ const MANY_LINES: usize = 20;
 /// When the terminal cannot be used or the settings are invalid.
 pub(super) async fn run(
     args: &ChatArgs,
-    settings: &Settings,
+    settings: &mut Settings,
     tools: &Workbench,
     asked: ServerQuestions,
     front: &Front<'_>,
@@ -79,7 +82,7 @@ pub(super) async fn run(
 /// Reads lines and handles them until the user leaves.
 async fn converse(
     args: &ChatArgs,
-    settings: &Settings,
+    settings: &mut Settings,
     interrupts: &Interrupts,
     conversation: &mut Conversation,
 ) -> Result<(), Failure> {
@@ -91,6 +94,8 @@ async fn converse(
         slash::command_names(&conversation.tools.project),
         conversation.screen.palette.dim,
     );
+    let folder = conversation.folder.clone();
+    console.set_files(Arc::new(move || folder.file_names()));
     begin(args, settings, conversation).await?;
     let (mut pressed, mut draft) = (Pressed::Other, Draft::default());
     loop {
@@ -129,6 +134,7 @@ async fn converse(
                     let mode = plan_mode(conversation.turns.modes.current().get(), args.permission_mode());
                     set_mode(mode, args, settings, conversation).await?;
                 }
+                Next::Permissions(argument) => permissions(&argument, args, settings, conversation).await?,
                 Next::Exit => return Ok(()),
             },
         }
@@ -149,10 +155,10 @@ async fn begin(args: &ChatArgs, settings: &Settings, conversation: &mut Conversa
 }
 
 /// Reads a line at the prompt, which names the permission mode.
-async fn read_line(conversation: &Conversation, pressed: Pressed, draft: Draft) -> Result<PromptLine, Failure> {
+async fn read_line(conversation: &mut Conversation, pressed: Pressed, draft: Draft) -> Result<PromptLine, Failure> {
     // Each mode on the way to the one that is wanted would leave a heading.
     if pressed != Pressed::ShiftTab {
-        conversation.screen.speaker("you")?;
+        show_heading(conversation).await?;
     }
     let prompt = prompt(conversation.turns.modes.current().get());
     Ok(conversation.console.read_prompt(prompt, draft).await?)
@@ -248,8 +254,8 @@ async fn conversation(
         palette: front.color.palette(&io::stdout()).with_theme(settings.theme),
     };
     let folder = ToolFolder::of_settings(&settings.tools)?;
-    let mode = args.permission_mode();
-    let modes = ModeSwitch::new(&tools.registry, &settings.tools, (mode, mode))?;
+    let modes = (args.permission_mode(), args.permission_mode());
+    let modes = ModeSwitch::new(&tools.registry, &settings.tools, modes)?;
     let (people, calls) = people(&modes, folder.clone());
     let chats = ChatSessions::new(args, settings, tools, sessions, Surface::Terminal(people))?;
     let agent = agent_of(args, settings, tools)?;
@@ -259,23 +265,14 @@ async fn conversation(
         .start(selected.as_ref(), args.session.fork_session, &agent)
         .await?;
     chats.name(&session, args).await?;
-    let mut costs = costs(args, settings, &model)?;
     let continued = selected.as_ref().filter(|_| !args.session.fork_session);
+    let mut costs = costs(args, settings, &model)?;
     if let (Some(costs), Some(session)) = (&mut costs, continued) {
         costs.add_earlier(&CostEntry::of_session(&*chats.sessions.store(), session).await?);
     }
-    let turns = TurnRunner {
-        console: console.clone(),
-        screen,
-        folder: folder.clone(),
-        questions: Questions { calls, servers: asked },
-        interrupts: front.interrupts.clone(),
-        modes,
-        better_url: versioned_url(&settings.provider),
-        limits: settings.limits.clone(),
-        log: TurnLog::with_costs(costs),
-        unanswered: Vec::new(),
-    };
+    let log = TurnLog::with_costs(costs);
+    let questions = Questions { calls, servers: asked };
+    let turns = turn_runner((settings, front, modes), (&console, screen, &folder), questions, log);
     Ok(Conversation {
         chats,
         session,
@@ -292,7 +289,37 @@ async fn conversation(
         folder,
         images: PastedImages::default(),
         last: None,
+        shows_status: settings.terminal.status.value,
     })
+}
+
+/// Returns what runs the turns of a chat.
+fn turn_runner(
+    (settings, front, modes): (&Settings, &Front<'_>, ModeSwitch),
+    (console, screen, folder): (&Console, Screen, &ToolFolder),
+    questions: Questions,
+    log: TurnLog,
+) -> TurnRunner {
+    TurnRunner {
+        console: console.clone(),
+        screen,
+        folder: folder.clone(),
+        questions,
+        interrupts: front.interrupts.clone(),
+        modes,
+        better_url: versioned_url(&settings.provider),
+        limits: settings.limits.clone(),
+        log,
+        unanswered: Vec::new(),
+        window: window(settings, screen),
+    }
+}
+
+/// Takes over the window of the terminal, unless escape codes are disabled.
+fn window(settings: &Settings, screen: Screen) -> Window {
+    let (window, is_colored) = (&settings.terminal, screen.palette.is_colored);
+    let notify = if is_colored { window.notify.value } else { Notify::Off };
+    Window::new(window.title.value && is_colored, notify, window.notify_after.value)
 }
 
 /// Returns the costs of the chat, if there are prices.
@@ -358,43 +385,4 @@ async fn run_shell(command: &str, conversation: &mut Conversation) -> Result<Nex
     let block = shell_prefix::run(command, &conversation.turns.interrupts, conversation.screen).await?;
     conversation.attached.extend(block);
     Ok(Next::Continue)
-}
-
-fn load_history(console: &Console, screen: Screen) -> Result<(), Failure> {
-    let loaded = match history_file() {
-        Ok(Some(file)) => console.load_history(file),
-        Ok(None) => Ok(()),
-        Err(error) => Err(error),
-    };
-    match loaded {
-        Ok(()) => Ok(()),
-        Err(error) => screen.note(&format!("The history is not saved: {error}")),
-    }
-}
-
-fn greet(settings: &Settings, conversation: &Conversation) -> Result<(), Failure> {
-    let (screen, servers) = (conversation.screen, &conversation.tools.servers);
-    let model = sanitized_line(&conversation.model);
-    screen.note(&format!("Model: {model} ({})", conversation.provider))?;
-    for line in settings.context_files.notes() {
-        screen.note(&line)?;
-    }
-    for line in slash::hidden(&conversation.tools.project) {
-        screen.note(&line)?;
-    }
-    let names: Vec<String> = servers.connected().map(sanitized_line).collect();
-    if !names.is_empty() {
-        screen.note(&format!("MCP servers: {}", names.join(", ")))?;
-    }
-    screen.note("/help lists the commands, ? the keys; Ctrl-C cancels a turn, Ctrl-D exits.")
-}
-
-/// Returns the provider, and the base URL if one is set.
-fn provider(settings: &Settings) -> String {
-    let provider = &settings.provider;
-    let place = provider
-        .base_url
-        .as_ref()
-        .map(|url| format!(" at {}", redacted_url(url)));
-    format!("{}{}", provider.name(), place.unwrap_or_default())
 }

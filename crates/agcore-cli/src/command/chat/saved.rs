@@ -11,7 +11,7 @@ use agcore_settings::atomic_file::{create, replace};
 use agcore_terminal::{
     process::expand_home,
     render::sanitized_line,
-    transcript::{EXTENSIONS, markdown},
+    transcript::{EXTENSIONS, HTML_EXTENSIONS, html, markdown, parts},
 };
 use serde_json::Value;
 
@@ -28,9 +28,14 @@ const MODEL: &str = "model";
 pub(super) async fn save(conversation: &Conversation, name: &str) -> Result<(), Failure> {
     let (path, screen) = (expand_home(name), conversation.screen);
     let extension = path.extension().unwrap_or_default().to_ascii_lowercase();
-    let text = match EXTENSIONS.iter().any(|known| extension == *known) {
-        true => Ok(markdown(&conversation.session.messages().await)),
-        false => serialized(conversation).await,
+    let is_one_of = |known: &[&str]| known.iter().any(|known| extension == *known);
+    let text = match (is_one_of(&EXTENSIONS), is_one_of(&HTML_EXTENSIONS)) {
+        (true, _) => Ok(markdown(&conversation.session.messages().await)),
+        (_, true) => Ok(html(
+            &title(conversation).await,
+            &parts(&conversation.session.messages().await),
+        )),
+        _ => serialized(conversation).await,
     };
     let text = match text {
         Ok(text) => text,
@@ -59,6 +64,12 @@ pub(super) async fn save(conversation: &Conversation, name: &str) -> Result<(), 
         Ok(()) => screen.note(&format!("{} saved to {name}.", count(&conversation.session).await)),
         Err(error) => screen.error(&format!("cannot write {name}: {error}")),
     }
+}
+
+async fn title(conversation: &Conversation) -> String {
+    let session = conversation.chats.sessions.exact(conversation.session.id()).await;
+    let title = session.ok().flatten().and_then(|session| session.title);
+    title.unwrap_or_else(|| "A conversation".to_owned())
 }
 
 async fn serialized(conversation: &Conversation) -> serde_json::Result<String> {

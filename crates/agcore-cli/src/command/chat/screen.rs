@@ -2,7 +2,7 @@
 
 use agcore_terminal::{
     process,
-    render::{Palette, hanging, sanitized, wrapped, wrapped_list},
+    render::{Palette, columns, hanging, sanitized, truncated, window_width, wrapped, wrapped_list},
 };
 
 use crate::exit::Failure;
@@ -47,6 +47,20 @@ impl Screen {
     pub(super) fn speaker(self, name: &str) -> Result<(), Failure> {
         let style = self.palette.prompt;
         self.print(&format!("\n{style}{name}{style:#}\n"))
+    }
+
+    /// Writes the heading of a speaker with a status, which is cut to the width of the window.
+    ///
+    /// # Errors
+    /// When the terminal was closed.
+    pub(super) fn heading(self, name: &str, status: &str) -> Result<(), Failure> {
+        // A line that fills the window would wrap.
+        let status = truncated(status, window_width().saturating_sub(columns(name) + 3));
+        if status.is_empty() {
+            return self.speaker(name);
+        }
+        let (style, dim) = (self.palette.prompt, self.palette.dim);
+        self.print(&format!("\n{style}{name}{style:#}  {dim}{status}{dim:#}\n"))
     }
 
     /// Writes a question.

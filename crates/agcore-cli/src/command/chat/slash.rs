@@ -27,6 +27,7 @@ Ctrl-J         start a new line; so do Alt-Enter, and Enter after a trailing \\
 Ctrl-C         clear the input; twice on empty input: leave; during a turn: cancel
 Esc            interrupt the turn; at a question: no; twice on empty input: go back
 Ctrl-D         leave, on empty input
+@, /           show files or commands: ↑ ↓ select, Tab or Enter inserts, Esc closes
 Tab            complete a command, @FILE, or a file name
 ↑ ↓, Ctrl-R    previous messages; search them
 Shift-Tab      change the permission mode: default, acceptEdits, plan
@@ -91,7 +92,7 @@ pub(super) fn command_names(project: &Project) -> Vec<CommandName> {
             name: name.into(),
             arguments: entry.usage.into(),
             help: entry.help.into(),
-            takes_file: matches!(entry.kind, Kind::Save | Kind::Load),
+            takes_file: matches!(entry.kind, Kind::Save | Kind::Load | Kind::AddDir),
         })
     };
     TABLE.iter().flat_map(row).chain(own::commands(project)).collect()

@@ -13,6 +13,7 @@ use agcore_terminal::{
     console::{Console, EchoOff},
     interrupt::Interrupts,
     render::{Render, Terminal, sanitized_line},
+    window::Window,
 };
 use agcore_workbench::{
     grants::GrantUpdate, policy::Policy, policy::mode_switch::ModeSwitch, program_tools::ToolFolder,
@@ -53,6 +54,8 @@ pub(super) struct TurnRunner {
     pub(super) log: TurnLog,
     /// The tools whose question was cancelled.
     pub(super) unanswered: Vec<String>,
+    /// Shows what the program does, and notifies the user.
+    pub(super) window: Window,
 }
 
 /// The questions to the user that come up in a turn.
@@ -136,7 +139,9 @@ impl TurnRunner {
             completer: Completer::of(session),
         };
         let _guard = self.interrupts.cancel(&token);
+        self.window.work();
         let result = self.render(turn, (&dialog, &server_dialog), &token).await;
+        self.window.rest(result.as_ref().is_err_and(Failure::is_cancelled));
         if result.is_err() {
             // What was typed may not make sense without the answer.
             self.console.put_back_typed();
@@ -200,9 +205,11 @@ impl TurnRunner {
                     keys.clear_for_question().await;
                     asked = question.tool();
                     pending = Some(self.ask(question, dialogs)?);
+                    self.window.wait();
                 }
                 outcome = answered(&mut pending) => {
                     pending = None;
+                    self.window.work();
                     self.note_answer(outcome?, asked.take(), &mut render);
                     keys.resume();
                     queued.drain(..).try_for_each(|event| self.show(&mut render, &event))?;

@@ -63,7 +63,7 @@ pub(in crate::command) async fn run_file(run: &FlowRun<'_>, front: &Front<'_>) -
     let chat = run.chat;
     let may_ask = chat.output_format() == OutputFormat::Text;
     let settings = trust_dialog::settings(&chat.settings, may_ask, front.interrupts, front.color).await?;
-    let settings = settings.allowing(&chat.allow)?;
+    let settings = chat.applied_to(settings)?;
     trust_dialog::print_notices(&settings.context_files.warnings())?;
     let sessions = Sessions::of_chat(&chat.session).await?;
     let selected = selected(&chat.session, &sessions).await?;

@@ -1,7 +1,10 @@
 //! A conversation as text for people.
 
 use agcore::session::{MessageMetadata, MessageRole, StoredMessage};
-use agcore_terminal::render::{sanitized, sanitized_line, truncated};
+use agcore_terminal::{
+    render::{sanitized, sanitized_line, truncated},
+    transcript::{Author, Part},
+};
 
 use crate::approve::call_text;
 
@@ -15,6 +18,32 @@ pub(super) fn transcript(messages: &[StoredMessage]) -> String {
         text += &entry(message);
     }
     text
+}
+
+/// Returns a message for a page.
+pub(super) fn part(message: &StoredMessage) -> Part {
+    let author = match (&message.metadata, message.role) {
+        (Some(MessageMetadata::ToolCall { name, arguments, .. }), _) => {
+            return Part {
+                author: Author::Call(name.to_string()),
+                text: arguments.to_string(),
+            };
+        }
+        (Some(MessageMetadata::ToolResult { name, is_error, .. }), _) => Author::Tool {
+            name: name.to_string(),
+            is_error: *is_error,
+        },
+        (_, MessageRole::User) => Author::User,
+        (_, MessageRole::Assistant) => Author::Agent,
+        (_, MessageRole::System | MessageRole::Tool) => Author::Tool {
+            name: "the program".to_owned(),
+            is_error: false,
+        },
+    };
+    Part {
+        author,
+        text: message.content.clone(),
+    }
 }
 
 fn entry(message: &StoredMessage) -> String {

@@ -1,6 +1,9 @@
 //! [`PermissionEntry`]: an entry of the table `[permissions]` of the settings file.
 
-use std::{fmt, path::Path};
+use std::{
+    fmt,
+    path::{Path, PathBuf},
+};
 
 use agcore::{
     chat::text::nearest,
@@ -27,18 +30,22 @@ pub(crate) struct PermissionTable {
 }
 
 /// An entry: which calls are allowed, asked about or denied.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct PermissionEntry {
     /// Whether to allow, ask or deny.
     pub state: RuleState,
     /// The calls that the entry applies to.
     pub subject: Subject,
+    /// The entry as it is written.
+    text: String,
     /// The location of the entry: `agcore.toml:3:9`.
     location: String,
+    /// The settings file of the entry.
+    file: Option<PathBuf>,
 }
 
 /// The calls that an entry applies to.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub enum Subject {
     /// Calls of tools that need this permission.
     Permission(Permission),
@@ -68,17 +75,11 @@ impl PermissionTable {
             .flat_map(|(state, entries)| entries.iter().map(move |entry| (state, entry)));
         let parse = |(state, entry): (RuleState, &Placed<String>)| {
             let location = format!("{}:{}", path.display(), entry.place);
-            match subject(&entry.value) {
-                Ok(Subject::Secret(_)) if state != RuleState::Allow => Err(SettingsError::new(format!(
-                    "{location}: files with secrets can only be allowed; they are denied by default"
-                ))),
-                Ok(subject) => Ok(PermissionEntry {
-                    state,
-                    subject,
-                    location,
-                }),
-                Err(error) => Err(SettingsError::new(format!("{location}: {error}"))),
-            }
+            let parsed = PermissionEntry::parse(state, &entry.value, location)?;
+            Ok(PermissionEntry {
+                file: Some(path.to_owned()),
+                ..parsed
+            })
         };
         entries.map(parse).collect()
     }
@@ -120,17 +121,56 @@ fn with_pattern(tool: &str, pattern: &str) -> Result<Subject, String> {
 }
 
 impl PermissionEntry {
+    /// Parses an entry that a person has typed for a chat.
+    ///
+    /// # Errors
+    /// When the entry is invalid.
+    pub fn typed(state: RuleState, text: &str) -> Result<Self, SettingsError> {
+        Self::parse(state, text, "this chat".to_owned())
+    }
+
+    /// Returns the entry as one of a settings file.
+    #[must_use]
+    pub fn in_file(self, file: &Path) -> Self {
+        Self {
+            location: file.display().to_string(),
+            file: Some(file.to_owned()),
+            ..self
+        }
+    }
+
+    /// Returns the entry as it is written.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Returns the settings file of the entry, if it is from one.
+    pub fn file(&self) -> Option<&Path> {
+        self.file.as_deref()
+    }
+
+    fn parse(state: RuleState, text: &str, location: String) -> Result<Self, SettingsError> {
+        match subject(text) {
+            Ok(Subject::Secret(_)) if state != RuleState::Allow => Err(SettingsError::new(format!(
+                "{location}: files with secrets can only be allowed; they are denied by default"
+            ))),
+            Ok(subject) => Ok(Self {
+                state,
+                subject,
+                text: text.to_owned(),
+                location,
+                file: None,
+            }),
+            Err(error) => Err(SettingsError::new(format!("{location}: {error}"))),
+        }
+    }
+
     /// Parses an entry of the command line that allows calls.
     ///
     /// # Errors
     /// When the entry is invalid.
     pub(crate) fn allowed(text: &str) -> Result<Self, SettingsError> {
-        let subject = subject(text).map_err(|error| SettingsError::new(format!("--allow: {error}")))?;
-        Ok(Self {
-            state: RuleState::Allow,
-            subject,
-            location: "--allow".to_owned(),
-        })
+        Self::parse(RuleState::Allow, text, "--allow".to_owned())
     }
 
     /// Converts the entry into a rule that is named after its location. Patterns of arguments become rules

@@ -57,9 +57,13 @@ pub(super) fn next(rest: Rest<'_>) -> Option<(Span<'_>, usize)> {
         '`' => code(rest),
         '[' => link(rest, 0),
         '!' => image(rest),
+        '<' => address(rest),
+        '&' => entity(rest),
         '\\' => escaped(rest),
         _ => {
-            let end = text.find(['*', '_', '~', '`', '[', '!', '\\']).unwrap_or(text.len());
+            let end = text
+                .find(['*', '_', '~', '`', '[', '!', '<', '&', '\\'])
+                .unwrap_or(text.len());
             literal(&text[..end])
         }
     }
@@ -251,6 +255,42 @@ fn image(rest: Rest<'_>) -> Option<(Span<'_>, usize)> {
     }
 }
 
+/// The entities of HTML that models write in Markdown.
+const ENTITIES: [(&str, &str); 6] = [
+    ("&amp;", "&"),
+    ("&lt;", "<"),
+    ("&gt;", ">"),
+    ("&quot;", "\""),
+    ("&#39;", "'"),
+    ("&nbsp;", " "),
+];
+
+/// Parses `&amp;` and others. Anything else is literal.
+fn entity(rest: Rest<'_>) -> Option<(Span<'_>, usize)> {
+    let text = rest.text;
+    if let Some((entity, shown)) = ENTITIES.iter().find(|(entity, _)| text.starts_with(entity)) {
+        return Some((Span::Text(shown), entity.len()));
+    }
+    let may_follow = !rest.is_whole && ENTITIES.iter().any(|(entity, _)| entity.starts_with(text));
+    if may_follow { None } else { literal(&text[..1]) }
+}
+
+/// Parses `<https://…>`. Anything else is literal.
+fn address(rest: Rest<'_>) -> Option<(Span<'_>, usize)> {
+    let lookahead = rest.lookahead();
+    let inside = &lookahead.text[1..];
+    let unformatted = literal(&rest.text[..1]);
+    let may_be_web = ["http://", "https://"]
+        .iter()
+        .any(|scheme| inside.starts_with(scheme) || scheme.starts_with(inside));
+    match inside.find(|c: char| c == '>' || c == '<' || c.is_whitespace()) {
+        _ if !may_be_web => unformatted,
+        Some(end) if inside[end..].starts_with('>') => Some((Span::Link(&inside[..end], &inside[..end]), end + 2)),
+        None if !lookahead.is_final => None,
+        _ => unformatted,
+    }
+}
+
 /// Parses `[text](address)` that starts after this many bytes. Anything else is literal.
 fn link(rest: Rest<'_>, at: usize) -> Option<(Span<'_>, usize)> {
     let lookahead = rest.lookahead();
@@ -334,11 +374,37 @@ mod tests {
         check("[[a](b)", Span::Text("["));
         check("[a](b", Span::Text("["));
         check("!a", Span::Text("!"));
+        check(
+            "<https://x.org/a_b_c> d",
+            Span::Link("https://x.org/a_b_c", "https://x.org/a_b_c"),
+        );
+        check("&amp;amp; x", Span::Text("&"));
+        check("&lt;", Span::Text("<"));
+        check("&x", Span::Text("&"));
+        for literal in ["<b>", "<", "<http", "<https://x y>", "< http://x>"] {
+            check(literal, Span::Text("<"));
+        }
     }
 
     #[test]
     fn waits_until_the_meaning_is_unambiguous() {
-        for text in ["*", "**a", "**a*", "`a", "[a", "[a]", "[a](b", "!", "\\", "_a_"] {
+        for text in [
+            "*",
+            "**a",
+            "**a*",
+            "`a",
+            "[a",
+            "[a]",
+            "[a](b",
+            "!",
+            "\\",
+            "_a_",
+            "<",
+            "<ht",
+            "<https://x",
+            "&",
+            "&am",
+        ] {
             let rest = Rest {
                 text,
                 before: None,

@@ -5,6 +5,15 @@ use anstyle::{AnsiColor, Effects, Style};
 use super::inline::{self, Mark, Rest, Span};
 use crate::render::layout::Layout;
 
+/// The longest target of a link, in bytes.
+const MAX_TARGET: usize = 2_000;
+
+/// Returns whether a target may be opened by the terminal: a web address that contains nothing but what a URL does.
+fn is_web_address(target: &str) -> bool {
+    let is_web = ["http://", "https://"].iter().any(|scheme| target.starts_with(scheme));
+    is_web && target.len() <= MAX_TARGET && target.bytes().all(|byte| byte.is_ascii_graphic())
+}
+
 /// Writes the spans of a text that are complete, and returns how many bytes were consumed.
 pub(super) fn write_spans(
     layout: &mut Layout,
@@ -44,7 +53,13 @@ fn write_span(layout: &mut Layout, style: Style, span: Span<'_>, out: &mut Strin
             write_nested(layout, style.effects(style.get_effects() | effects), inside, out);
         }
         Span::Link(text, target) => {
-            write_nested(layout, style.underline(), text, out);
+            layout.set_link(Some(target).filter(|target| is_web_address(target)));
+            match target == text {
+                // An address has no marks.
+                true => layout.text(style.underline(), text, out),
+                false => write_nested(layout, style.underline(), text, out),
+            }
+            layout.set_link(None);
             if target != text && !target.is_empty() {
                 layout.text(style.dimmed(), &format!(" ({target})"), out);
             }

@@ -44,7 +44,13 @@ fn styles_replace_marks() {
     check("# Title\n\ntext", "Title\n\ntext\n");
     check("- a\n- b\n  1. c", "• a\n• b\n  1. c\n");
     check("> a\n>\n> b", "│ a\n│ \n│ b\n");
-    check("```rust\nlet *a* = 1;\n\n  x\n```\nend", "let *a* = 1;\n\n  x\nend\n");
+    check(
+        "a\n\n```rust ignore\nlet *a* = 1;\n\n  x\n```\nend",
+        "a\n\n─── rust\nlet *a* = 1;\n\n  x\n───\nend\n",
+    );
+    check("```\n- a\n```\n- b", "───\n- a\n───\n• b\n");
+    check("~~~averylonglanguagename\na", "─── averylonglangua…\na\n───\n");
+    check("<https://b/c_d_e>!", "https://b/c_d_e!\n");
     check("[a](http://b)", "a (http://b)\n");
     check("---", "────────────────────\n");
     check("2 * 3 * 4 and a_b_c", "2 * 3 * 4 and a_b_c\n");
@@ -103,6 +109,39 @@ fn long_tables_are_written_before_they_end() {
 }
 
 #[test]
+fn web_addresses_are_links_in_terminals_that_have_them() {
+    let linked = |text: &str| {
+        let mut markdown = Markdown::new(true, Theme::Dark).with_links(true);
+        markdown.set_width(20);
+        let mut out = String::new();
+        markdown.push(text, &mut out);
+        markdown.finish(&mut out);
+        out.replace("\u{1b}]8;;", "<")
+            .replace("\u{1b}\\", ">")
+            .replace("\u{1b}[4m", "")
+            .replace("\u{1b}[0m", "")
+    };
+    assert_eq!(linked("[a](https://b/)"), "<https://b/>a<> \u{1b}[2m(https://b/)\n");
+    assert_eq!(linked("<http://b/>"), "<http://b/>http://b/<>\n");
+    // Each word is a link, so that the indent of the next line is not.
+    let wrapped = linked("- [one two three four five](https://b/)");
+    assert!(
+        wrapped.contains("<https://b/>four<>\n  <https://b/>five<>"),
+        "{wrapped:?}"
+    );
+    for other in [
+        "[a](file:///etc/passwd)",
+        "[a](javascript:x)",
+        "[a](https://é/)",
+        "[a](b.md)",
+    ] {
+        assert!(!linked(other).contains('<'), "{other}");
+    }
+    // Control characters were replaced before, and make no link.
+    assert!(!linked("[a](https://b/\u{1b}\\)").contains('<'));
+}
+
+#[test]
 fn each_mark_has_its_style() {
     let check = |text: &str, expected: &str| assert_eq!(formatted(text, true, 40, &[3]), expected);
     check("a **b c**", "a \u{1b}[1mb\u{1b}[0m \u{1b}[1mc\u{1b}[0m\n");
@@ -114,7 +153,7 @@ fn each_mark_has_its_style() {
 fn code_in_a_known_language_is_colored_line_by_line() {
     let text = "```rust\nfn main() {}\n```\nfn";
     let output = formatted(text, true, 40, &[2]);
-    assert_eq!(without_escapes(&output), "fn main() {}\nfn\n");
+    assert_eq!(without_escapes(&output), "─── rust\nfn main() {}\n───\nfn\n");
     assert!(output.contains("\u{1b}[35mfn\u{1b}[0m"), "{output:?}");
     assert!(
         output.ends_with("\nfn\n"),
@@ -124,15 +163,18 @@ fn code_in_a_known_language_is_colored_line_by_line() {
     let mut markdown = Markdown::new(true, Theme::Dark);
     let mut out = String::new();
     markdown.push("```rust\nlet a = 1;\nlet b", &mut out);
-    assert_eq!(without_escapes(&out), "let a = 1;\n");
+    assert_eq!(without_escapes(&out), "─── rust\nlet a = 1;\n");
     markdown.finish(&mut out);
-    assert_eq!(without_escapes(&out), "let a = 1;\nlet b\n");
+    assert_eq!(without_escapes(&out), "─── rust\nlet a = 1;\nlet b\n───\n");
 }
 
 #[test]
 fn code_in_an_unknown_language_has_one_style() {
     let output = formatted("```frobnicate\nfn x\n```", true, 40, &[1]);
-    assert_eq!(output, "\u{1b}[32mfn x\u{1b}[0m\n");
+    assert_eq!(
+        output,
+        "\u{1b}[2m─── frobnicate\u{1b}[0m\n\u{1b}[32mfn x\u{1b}[0m\n\u{1b}[2m───\u{1b}[0m\n"
+    );
     // Without styles, the marks are kept.
     assert_eq!(formatted("```rust\nfn x\n```", false, 40, &[1]), "```rust\nfn x\n```\n");
 }
@@ -146,7 +188,7 @@ fn a_very_long_line_of_code_is_not_held_back() {
     assert!(out.contains(&code));
     markdown.push("y\nfn\n```", &mut out);
     markdown.finish(&mut out);
-    assert_eq!(without_escapes(&out), format!("{code}y\nfn\n"));
+    assert_eq!(without_escapes(&out), format!("─── rust\n{code}y\nfn\n───\n"));
 }
 
 #[test]

@@ -98,7 +98,7 @@ impl EditorHost {
 
     async fn settings(&self) -> Result<Settings, Failure> {
         let settings = trust_dialog::settings(&self.args.settings, false, &self.interrupts, self.color).await?;
-        Ok(settings.allowing(&self.args.allow)?)
+        Ok(self.args.applied_to(settings)?)
     }
 
     async fn start(

@@ -13,6 +13,7 @@ use agcore_terminal::{
 };
 use agcore_workbench::chat_tools::ChatTools;
 
+use super::folders::folders;
 use crate::command::chat::conversation::Conversation;
 use crate::exit::Failure;
 
@@ -132,6 +133,16 @@ pub(in crate::command::chat) async fn context(conversation: &Conversation) -> Re
         .note(&format!("Estimated tokens of the next request. {window}"))
 }
 
+/// Returns the tokens of the next request, by estimate; `None` for a conversation without messages.
+pub(in crate::command::chat) async fn estimated_tokens(conversation: &Conversation) -> Option<u64> {
+    let estimator = HeuristicEstimator::default();
+    let messages = conversation.session.messages().await;
+    let tools = conversation.session.bundle().tools().list();
+    let tools: u64 = tools.iter().map(|tool| definition(tool, &estimator)).sum();
+    let messages_only: u64 = messages.iter().map(|message| estimator.message(message)).sum();
+    (!messages.is_empty()).then(|| estimator.text(&conversation.agent.system_prompt) + tools + messages_only)
+}
+
 /// Returns the number of tools and the tokens of their definitions: those of the program, then those of each MCP server.
 fn weights(tools: &[RegisteredTool], estimator: &HeuristicEstimator) -> Vec<(Option<String>, usize, u64)> {
     let mut servers: BTreeMap<Option<String>, (usize, u64)> = BTreeMap::from([(None, (0, 0))]);
@@ -175,6 +186,7 @@ pub(in crate::command::chat) async fn status(conversation: &Conversation) -> Str
     if jobs > 0 {
         rows.push(["background commands".to_owned(), format!("{jobs} running")]);
     }
+    rows.extend(folders(&conversation.folder));
     table(&rows)
 }
 

@@ -46,6 +46,23 @@ pub(in crate::command::chat) async fn set_mode(
     settings: &Settings,
     conversation: &mut Conversation,
 ) -> Result<(), Failure> {
+    match rebuild(mode, args, settings, conversation).await? {
+        true => conversation.screen.note(&conversation.turns.modes.note()),
+        false => Ok(()),
+    }
+}
+
+/// Continues the session with the settings as they are now, in a permission mode. Returns whether that was possible; otherwise the
+/// reason was shown.
+///
+/// # Errors
+/// When the terminal was closed, or the settings are invalid.
+pub(in crate::command::chat) async fn rebuild(
+    mode: PermissionMode,
+    args: &ChatArgs,
+    settings: &Settings,
+    conversation: &mut Conversation,
+) -> Result<bool, Failure> {
     let screen = conversation.screen;
     let modes = (args.permission_mode(), mode);
     let modes = ModeSwitch::new(&conversation.tools.registry, &settings.tools, modes)?;
@@ -59,9 +76,9 @@ pub(in crate::command::chat) async fn set_mode(
     )?;
     let session = match chats.reopen(conversation.session.id(), &conversation.agent).await {
         Ok(session) => session,
-        Err(failure) => return screen.error(&failure.to_string()),
+        Err(failure) => return screen.error(&failure.to_string()).map(|()| false),
     };
     (conversation.chats, conversation.session) = (chats, session);
     (conversation.turns.modes, conversation.turns.questions.calls) = (modes, questions);
-    screen.note(&conversation.turns.modes.note())
+    Ok(true)
 }

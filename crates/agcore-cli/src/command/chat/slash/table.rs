@@ -16,8 +16,11 @@ pub(in crate::command::chat) enum Kind {
     Agents,
     Prompt,
     Permissions,
+    AddDir,
     Hooks,
     Init,
+    Review,
+    Commit,
     Theme,
     Plan,
     Status,
@@ -61,7 +64,7 @@ pub(super) struct Entry {
 }
 
 /// All commands.
-pub(super) const TABLE: [Entry; 31] = [
+pub(super) const TABLE: [Entry; 34] = [
     entry(Kind::Help, "/help", &[], Argument::None, "", "list the commands"),
     entry(
         Kind::Model,
@@ -109,8 +112,16 @@ pub(super) const TABLE: [Entry; 31] = [
         "/permissions",
         &[],
         Argument::Optional,
-        "[revoke TOOL]",
-        "show rules and answers that were kept, or revoke an answer",
+        "[…]",
+        "show rules and kept answers; allow, ask or deny RULE adds one, remove NUMBER …",
+    ),
+    entry(
+        Kind::AddDir,
+        "/add-dir",
+        &[],
+        Argument::Optional,
+        "[DIR]",
+        "let the tools use another folder, or list those they may use",
     ),
     entry(
         Kind::Hooks,
@@ -127,6 +138,22 @@ pub(super) const TABLE: [Entry; 31] = [
         Argument::None,
         "",
         "have the model describe this folder in AGENTS.md",
+    ),
+    entry(
+        Kind::Review,
+        "/review",
+        &[],
+        Argument::Optional,
+        "[WHAT]",
+        "have the model review changes: WHAT, or those that are not committed",
+    ),
+    entry(
+        Kind::Commit,
+        "/commit",
+        &[],
+        Argument::Optional,
+        "[WISHES]",
+        "have the model commit the changes; you are asked before it does",
     ),
     entry(
         Kind::Theme,
@@ -238,7 +265,7 @@ pub(super) const TABLE: [Entry; 31] = [
         &["/export"],
         Argument::Required,
         "FILE",
-        "save the conversation as JSON, or as Markdown (.md)",
+        "save the conversation as JSON, or for people as .md or .html",
     ),
     entry(
         Kind::Load,
