@@ -1,6 +1,8 @@
 //! [`AgentBuilder`]: puts the parts of a [`RuntimeBundle`] together.
 
 mod needs_session;
+mod offer;
+mod short_requests;
 
 use std::{fmt, sync::Arc};
 
@@ -18,6 +20,7 @@ use agcore_tools::{
     ToolRegistry,
 };
 
+use self::offer::OfferSettings;
 #[cfg(feature = "knowledge")]
 use crate::tools::KnowledgeTools;
 use crate::{
@@ -80,6 +83,7 @@ pub struct AgentBuilder {
     /// The name of a member that was added twice, reported by `build`.
     member_twice: Option<String>,
     tools: ToolRegistry,
+    offer: OfferSettings,
     /// The first tool that could not be registered, reported by `build`.
     tool_error: Option<ToolError>,
     policy: ToolPolicy,
@@ -102,6 +106,7 @@ impl Default for AgentBuilder {
             members: Members::default(),
             member_twice: None,
             tools: ToolRegistry::default(),
+            offer: OfferSettings::default(),
             tool_error: None,
             policy: ToolPolicy::default(),
             audit: None,
@@ -307,10 +312,7 @@ impl AgentBuilder {
         }
         let missing = "is missing; call `with_provider`, for example with `agcore::model`";
         let provider = self.provider.ok_or_else(|| AgentError::config("provider", missing))?;
-        if self.config.max_turns == Some(0) {
-            let problem = "is 0, so no turn could ever run; set it to 1 or more, or leave it unset";
-            return Err(AgentError::config("max_turns", problem));
-        }
+        check_turns(&self.config)?;
         for problem in self.policy.rules.check(&self.tools.snapshot()) {
             tracing::warn!("{problem}");
         }
@@ -327,11 +329,15 @@ impl AgentBuilder {
         let traced = Trace::new(retry, Arc::clone(&clock))
             .with_content(self.config.trace_content)
             .with_propagation(self.config.trace_propagation);
+        let settings = Arc::new(AgentSettings::new(&self.config));
+        let (offer, short_results) = self.offer.build(&settings)?;
         Ok(RuntimeBundle::new(Parts {
             provider: Arc::new(traced),
             agent: Arc::new(self.agent),
             members: self.members,
             tools: self.tools,
+            offer,
+            short_results,
             policy: self.policy,
             audit: self.audit,
             extensions: self.extensions,
@@ -342,7 +348,7 @@ impl AgentBuilder {
             session_memory: self.session_memory,
             clock,
             random,
-            settings: Arc::new(AgentSettings::new(&self.config)),
+            settings,
             config: self.config,
             tape: None,
             shared_budget: None,
@@ -356,6 +362,14 @@ impl AgentBuilder {
     /// As [`build`](Self::build).
     pub fn session(self) -> Result<AgentSession, AgentError> {
         Ok(self.build()?.new_session())
+    }
+}
+
+fn check_turns(config: &AgentConfig) -> Result<(), AgentError> {
+    let problem = "is 0, so no turn could ever run; set it to 1 or more, or leave it unset";
+    match config.max_turns {
+        Some(0) => Err(AgentError::config("max_turns", problem)),
+        _ => Ok(()),
     }
 }
 

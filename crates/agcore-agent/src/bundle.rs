@@ -23,9 +23,10 @@ use crate::{
     config::{AgentConfig, OpenQuestionPolicy},
     durable::TurnLog,
     error::AgentError,
+    session_data::ShortResults,
     skills::{Skills, USE_SKILL},
     tape::{Tape, TapeProvider},
-    tool_source::ToolSource,
+    tool_source::{ToolOffer, ToolSource},
 };
 
 /// The name of the default agent of a builder.
@@ -64,6 +65,10 @@ pub(crate) struct Parts {
     /// The agents to which conversations can be handed over.
     pub(crate) members: Members,
     pub(crate) tools: ToolRegistry,
+    /// Decides which of the tools requests contain, if that is not all of them.
+    pub(crate) offer: Option<Arc<dyn ToolOffer>>,
+    /// Shows models shorter results, if that is wanted.
+    pub(crate) short_results: Option<Arc<ShortResults>>,
     pub(crate) policy: ToolPolicy,
     pub(crate) audit: Option<Arc<dyn AuditSink>>,
     pub(crate) extensions: Extensions,

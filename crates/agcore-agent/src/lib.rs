@@ -28,6 +28,7 @@
 //! |---|---|
 //! | `knowledge` | `KnowledgeTools`: tools with which a model uses a wiki. |
 //! | `shared-state` | `SharedState`: a JSON document that an agent and an application both change. |
+//! | `tool-search` | `ToolSearch`: requests contain few tools, and the model loads others when it needs them. |
 //!
 //! <!-- /features -->
 
@@ -55,6 +56,9 @@ mod builder;
 #[cfg(feature = "shared-state")]
 #[doc(inline)]
 pub use session_data::{LocalState, SharedState, SharedStateError, StateChange, StateVersion, UPDATE_STATE};
+#[cfg(feature = "tool-search")]
+#[doc(inline)]
+pub use tool_source::ToolSearch;
 #[cfg(feature = "knowledge")]
 #[doc(inline)]
 pub use tools::KnowledgeTools;
@@ -69,7 +73,7 @@ pub use {
     plan::{Plan, PlanError, Step, StepStatus},
     replay::{ReplayError, ReplayErrorKind, ReplayReport, Trajectory, TrajectoryEntry, TrajectoryError},
     session::{AgentSession, SessionState},
-    session_data::SessionMemory,
+    session_data::{ResultCompression, SessionMemory},
     skills::{Skill, Skills},
     stored::{
         BranchSession, CONTEXT_METADATA, ContextManager, ContextsState, OpenSession, SharedCooldowns, StoredSessions,

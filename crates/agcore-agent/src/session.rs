@@ -84,6 +84,7 @@ impl AgentSession {
             agent: handed_to.unwrap_or(agent),
             note: None,
         };
+        let results = parts.short_results.as_ref().map(|short| short.session());
         let (provider, clock) = (Arc::clone(&parts.provider), Arc::clone(&parts.clock));
         let mut cycle =
             LlmCycle::from_shared(provider, clock, parts.settings.base(), machine).with_hooks(parts.hooks.clone());
@@ -107,6 +108,7 @@ impl AgentSession {
             memory_id: OnceLock::new(),
             actor: Mutex::new(session.actor),
             tools: session.tools,
+            results,
             created: session.created,
             conversation,
             recorder,

@@ -7,16 +7,19 @@ mod provider;
 pub(crate) use self::{answers::TapeAnswers, executor::TapeExecutor, provider::TapeProvider};
 
 use std::{
+    borrow::Cow,
     collections::{HashMap, VecDeque},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use agcore_chat::{Message, Role, Text, ToolOutcome};
 use agcore_cycle::{
-    OutputMode,
+    OutputMode, ResultView,
     machine::{Failure, MediaRefusal, Reply, Verdict},
 };
 use tokio_util::sync::CancellationToken;
+
+use crate::session_data::SessionResults;
 
 /// The result of a call of the model.
 #[derive(Debug, Clone)]
@@ -51,7 +54,11 @@ pub(crate) struct Recorded {
 
 /// The recorded answers of a model and of tools. Provider and executors of a session share it.
 #[derive(Debug, Default)]
-pub(crate) struct Tape(Mutex<State>);
+pub(crate) struct Tape {
+    state: Mutex<State>,
+    /// The form in which the model saw results, if not as they are.
+    results: Option<Arc<SessionResults>>,
+}
 
 #[derive(Debug, Default)]
 struct State {
@@ -73,6 +80,12 @@ pub(crate) enum Next<T> {
 }
 
 impl Tape {
+    /// Creates a tape for sessions whose model sees results in this form.
+    pub(crate) fn new(results: Option<Arc<SessionResults>>) -> Self {
+        let state = Mutex::default();
+        Self { state, results }
+    }
+
     /// Loads the answers of the next run, which `token` cancels.
     pub(crate) fn load(&self, recorded: Recorded, token: CancellationToken) {
         let mut state = self.state();
@@ -112,7 +125,10 @@ impl Tape {
             };
         };
         let difference = match &call {
-            RecordedCall::Reply { seen, .. } => first_difference(seen, conversation(asked, seen)),
+            RecordedCall::Reply { seen, .. } => {
+                let seen = self.shown(seen);
+                first_difference(&seen, conversation(asked, &seen))
+            }
             RecordedCall::Summary(_)
             | RecordedCall::Failure(_)
             | RecordedCall::MediaRefused(_)
@@ -125,6 +141,18 @@ impl Tape {
             Some(problem) => state.differs(problem),
             None => Next::Answer(call),
         }
+    }
+
+    /// Returns recorded messages as the model saw them.
+    fn shown<'m>(&self, messages: &'m [Arc<Message>]) -> Cow<'m, [Arc<Message>]> {
+        let Some(results) = &self.results else {
+            return Cow::Borrowed(messages);
+        };
+        let shown = messages.iter().map(|message| match results.shown(message) {
+            Some(shown) => shown.message,
+            None => Arc::clone(message),
+        });
+        shown.collect()
     }
 
     /// Returns the next outcome of a call of a tool. `is_known` is whether the session has the tool.
@@ -161,7 +189,7 @@ impl Tape {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

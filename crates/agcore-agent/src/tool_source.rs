@@ -1,4 +1,15 @@
-//! [`ToolSource`]: what [`AgentBuilder::with_tools`](crate::AgentBuilder::with_tools) accepts.
+//! [`ToolSource`]: what [`AgentBuilder::with_tools`](crate::AgentBuilder::with_tools) accepts. [`ToolOffer`]: which of the tools
+//! requests contain.
+
+mod offer;
+#[cfg(feature = "tool-search")]
+mod search;
+
+pub(crate) use self::offer::{OfferedTools, ToolOffer};
+#[cfg(feature = "tool-search")]
+pub use self::search::ToolSearch;
+#[cfg(feature = "tool-search")]
+pub(crate) use self::search::ToolShelves;
 
 use agcore_tools::{IntoRegistration, ToolError, ToolRegistry};
 

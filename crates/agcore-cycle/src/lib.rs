@@ -33,6 +33,7 @@ pub mod machine;
 mod compact;
 mod error;
 mod recorder;
+mod result_view;
 mod options;
 mod outcome;
 mod typed_outcome;
@@ -59,6 +60,7 @@ pub use {
     options::{CycleSettings, PauseFlag, TurnInput, TurnOptions},
     outcome::{TurnOutcome, TurnReport},
     recorder::{OutcomeRecorder, RecordedFailure, RecordedReply},
+    result_view::{ResultView, ShownResult},
     turn::{AnswerKind, CycleTurn, FreeText},
     turn_stream::{TextStream, TurnStream},
     typed::{error::OutputError, mode::OutputMode, options::TypedOptions, output::Output},

@@ -52,6 +52,9 @@ pub struct TurnReport {
     pub usage: UsageTracker,
     /// The number of tool rounds.
     pub rounds: u32,
+    /// The tokens that the requests of the turn did not contain, because the model saw [shorter results](crate::ResultView) of
+    /// tools than the conversation contains. Of a turn that was suspended, only those since it was resumed.
+    pub tokens_saved: u64,
 }
 
 impl TurnReport {
@@ -60,7 +63,13 @@ impl TurnReport {
             response,
             usage,
             rounds,
+            tokens_saved: 0,
         }
+    }
+
+    pub(crate) fn with_tokens_saved(mut self, tokens: u64) -> Self {
+        self.tokens_saved = tokens;
+        self
     }
 }
 

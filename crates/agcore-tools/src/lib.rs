@@ -95,7 +95,10 @@ pub use {
     execute::{InvokeOptions, ToolInvocation},
     executor::{ExecutorBuilder, MAX_TOOL_RESULT_BYTES, RegistryExecutor, ToolSettings},
     grants::{Grant, GrantCondition, GrantStore, GrantedArgument, InMemoryGrants},
-    output::{InputRequest, IntoToolOutput, OutputBody, OutputItem, OutputStream, ToolOutput},
+    output::{
+        InputRequest, IntoToolOutput, OutputBody, OutputItem, OutputStream, ShortenedText, TextStructure, ToolOutput,
+        numbered_lines, shortened,
+    },
     permission::{
         config::PermissionConfig,
         decide::PermissionRules,
@@ -108,7 +111,7 @@ pub use {
         ToolView,
     },
     rule_check::{RuleProblem, RuleProblemKind},
-    session::ToolSession,
+    session::{MAX_LOADED_TOOLS, ToolSession},
     tool::BaseTool,
     typed::{FromContext, NoArguments, State, ToolFunction, Typed, typed},
 };

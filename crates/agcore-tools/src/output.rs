@@ -1,6 +1,7 @@
 //! [`ToolOutput`]: the output of a tool.
 
 mod input_request;
+mod shorten;
 mod text;
 
 use std::{fmt, pin::Pin};
@@ -10,8 +11,11 @@ use futures_core::Stream;
 use serde::Serialize;
 use serde_json::Value;
 
-pub use self::input_request::InputRequest;
 pub(crate) use self::text::{Size, json_exceeds, json_prefix, text_exceeds, text_of};
+pub use self::{
+    input_request::InputRequest,
+    shorten::{ShortenedText, TextStructure, numbered_lines, shortened},
+};
 use crate::error::ToolError;
 
 /// The output of a tool.

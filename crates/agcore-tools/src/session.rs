@@ -15,12 +15,19 @@ use crate::{
     grants::Grant,
 };
 
-/// The version of the JSON form of a session. The grants of version 1 had no owners: they belong to
+/// The version of the JSON form of a session without loaded tools. The grants of version 1 had no owners: they belong to
 /// [`Actor::local`](agcore_chat::Actor::local).
 const VERSION: u32 = 2;
 
-/// The state that the executors of a session share across rounds: the refusals that the model already knows of,
-/// what a person has allowed for the session, and what tools keep for it.
+/// The version of the JSON form of a session with loaded tools. Sessions without any keep the earlier one, so that programs which
+/// know nothing of loaded tools can read them.
+const VERSION_WITH_LOADED: u32 = 3;
+
+/// The largest number of tools that a session notes as [loaded](ToolSession::load_tool).
+pub const MAX_LOADED_TOOLS: usize = 1024;
+
+/// The state that the executors of a session share across rounds: the refusals that the model already knows of, what a person has
+/// allowed for the session, what tools keep for it, and the tools that the model has loaded.
 ///
 /// All clones refer to the same session. It can be saved with a suspended turn, using [`export`](Self::export) and
 /// [`restore`](Self::restore).
@@ -65,6 +72,9 @@ struct SessionState {
     /// The values that tools keep for the session, by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     values: BTreeMap<String, Value>,
+    /// The names of the tools that were loaded, in the order in which that happened.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    loaded: Vec<String>,
 }
 
 impl Default for SessionState {
@@ -75,6 +85,7 @@ impl Default for SessionState {
             refusals: BTreeMap::new(),
             grants: Vec::new(),
             values: BTreeMap::new(),
+            loaded: Vec::new(),
         }
     }
 }
@@ -132,6 +143,31 @@ impl ToolSession {
         self.retain(|grant| grant.tool.as_str() != tool)
     }
 
+    /// Returns the names of the tools that were loaded for the session, in the order in which that happened.
+    pub fn loaded_tools(&self) -> Vec<String> {
+        self.lock().loaded.clone()
+    }
+
+    /// Notes that a tool was loaded: requests offer its definition from now on. Returns whether that is new. At most
+    /// [`MAX_LOADED_TOOLS`] are noted.
+    ///
+    /// ```
+    /// use agcore_tools::ToolSession;
+    ///
+    /// let session = ToolSession::new();
+    /// assert!(session.load_tool("create_issue"));
+    /// assert!(!session.load_tool("create_issue"));
+    /// assert_eq!(session.loaded_tools(), ["create_issue"]);
+    /// ```
+    pub fn load_tool(&self, name: &str) -> bool {
+        let mut state = self.lock();
+        if state.loaded.len() >= MAX_LOADED_TOOLS || state.loaded.iter().any(|known| known == name) {
+            return false;
+        }
+        state.loaded.push(name.to_owned());
+        true
+    }
+
     fn retain(&self, keep: impl Fn(&Grant) -> bool) -> usize {
         let mut state = self.lock();
         let before = state.grants.len();
@@ -156,8 +192,12 @@ impl ToolSession {
 
     /// Serializes the session as JSON.
     pub fn export(&self) -> Value {
+        let mut state = self.lock();
+        if !state.loaded.is_empty() {
+            state.version = VERSION_WITH_LOADED;
+        }
         // Serializing plain data with string keys cannot fail.
-        serde_json::to_value(&*self.lock()).unwrap_or_default()
+        serde_json::to_value(&*state).unwrap_or_default()
     }
 
     /// Restores a session from the output of [`export`](Self::export).
@@ -168,10 +208,10 @@ impl ToolSession {
         let invalid =
             |reason: String| ToolError::new(ToolErrorKind::Config, format!("cannot read the tool session: {reason}"));
         match saved.get("version").and_then(Value::as_u64) {
-            Some(version) if (1..=u64::from(VERSION)).contains(&version) => {}
+            Some(version) if (1..=u64::from(VERSION_WITH_LOADED)).contains(&version) => {}
             Some(version) => {
                 return Err(invalid(format!(
-                    "it has version {version}, but this program reads version {VERSION}"
+                    "it has version {version}, but this program reads version {VERSION_WITH_LOADED}"
                 )));
             }
             None => return Err(invalid("it has no version".to_owned())),
@@ -277,10 +317,30 @@ mod tests {
     }
 
     #[test]
+    fn loaded_tools_are_saved_and_change_the_version_only_if_there_are_any() {
+        let session = ToolSession::new();
+        assert_eq!(session.export()["version"], 2);
+        assert!(session.export().get("loaded").is_none());
+        for name in ["b", "a", "b"] {
+            session.load_tool(name);
+        }
+        assert_eq!(session.export()["version"], 3);
+        let restored = ToolSession::restore(session.export()).unwrap();
+        assert_eq!(restored.loaded_tools(), ["b", "a"]);
+        assert_eq!(restored.export()["version"], 3);
+        restored.begin_turn();
+        assert_eq!(restored.loaded_tools(), ["b", "a"]);
+        for number in 0..2 * MAX_LOADED_TOOLS {
+            restored.load_tool(&number.to_string());
+        }
+        assert_eq!(restored.loaded_tools().len(), MAX_LOADED_TOOLS);
+    }
+
+    #[test]
     fn rejects_an_unreadable_session() {
         for (saved, reason) in [
             (json!({}), "no version"),
-            (json!({"version": 3}), "version 3"),
+            (json!({"version": 4}), "version 4"),
             (
                 json!({"version": 1, "batch": "x", "told": {}, "grants": []}),
                 "invalid type",

@@ -6,11 +6,12 @@ use std::{fmt, sync::Arc};
 
 use agcore::{
     AgentBuilder, LlmProvider, ToolRegistry,
-    agent::{AgentConfig, Skills, ToolSettings as ToolCalls},
+    agent::{AgentConfig, ResultCompression, Skills, ToolSearch, ToolSettings as ToolCalls},
     chat::PriceFn,
     llm::Budgets,
+    tools::RegisteredTool,
 };
-use agcore_settings::{Settings, SettingsError, redaction::Redaction};
+use agcore_settings::{Settings, SettingsError, ToolTable, redaction::Redaction};
 
 use self::further_folders::FurtherFolders;
 use crate::{
@@ -39,6 +40,7 @@ pub struct GuardedAgent {
     config: AgentConfig,
     budgets: Budgets,
     redaction: Redaction,
+    offer: ToolTable,
     web: WebAccess,
     chat: Option<ChatTools>,
 }
@@ -78,6 +80,7 @@ impl GuardedAgent {
             config,
             budgets: limits.budget.budgets(),
             redaction: limits.redaction.clone(),
+            offer: limits.offer.clone(),
             web: WebAccess::of_settings(limits),
             chat: None,
         })
@@ -122,9 +125,24 @@ impl GuardedAgent {
         if let Some(audit) = &self.people.audit {
             builder = builder.with_audit(Arc::clone(audit));
         }
+        if let Some(search) = tool_search(&self.offer) {
+            builder = builder.with_tool_search(search);
+        }
+        if let Some(tokens) = self.offer.compress_above() {
+            // The model changes files by texts that it has read, so it needs them as they are.
+            builder = builder.with_compressed_results(ResultCompression::above_tokens(tokens).keep("read_file"));
+        }
         match self.hooks.is_empty() {
             true => builder,
             false => builder.with_hook(Arc::clone(&self.hooks)),
         }
     }
+}
+
+/// Returns when tools of MCP servers are left out of requests. Those of the program are always offered.
+fn tool_search(offer: &ToolTable) -> Option<ToolSearch> {
+    let is_of_server = |category: &str| category.starts_with("mcp:");
+    let search = ToolSearch::above_tokens(offer.search_above()?)
+        .only(move |tool: &RegisteredTool| tool.category().is_some_and(is_of_server));
+    Some(offer.pin.iter().fold(search, ToolSearch::pin))
 }

@@ -268,6 +268,7 @@ mod tests {
             hooks: Vec::new(),
             budget: agcore_settings::BudgetTable::default(),
             sandbox: agcore_settings::SandboxSettings::default(),
+            offer: agcore_settings::ToolTable::default(),
             redaction: agcore_settings::redaction::Redaction::default(),
             keep_env: Vec::new(),
             further_folders: Vec::new(),

@@ -95,6 +95,7 @@
 //! | `documents` | The same without the archive of generated images, sound and videos that `files` adds to `catalog`. |
 //! | `text-files` | Files of text alone, in UTF-8, UTF-16 and legacy encodings; enabled by `files`. |
 //! | `shared-state` | A JSON document that an agent and an application both change. |
+//! | `tool-search` | Requests with few tools, from which the model loads others when it needs them. |
 //! | `flow` | Flows of agents: graphs with checkpoints, and staged flows from files. |
 //! | `objects` | Files in a bucket of Amazon S3, Google Cloud Storage, Aliyun OSS or Tencent COS. |
 //! | `tools` (default) | Tools, permissions and approvals. |

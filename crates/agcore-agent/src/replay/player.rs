@@ -40,7 +40,9 @@ pub(super) struct Player {
 
 impl Player {
     pub(super) fn new(bundle: &RuntimeBundle, session: &str, agent: Arc<dyn Agent>) -> Self {
-        let tape = Arc::new(Tape::default());
+        let tape = Arc::new(Tape::new(
+            bundle.parts().short_results.as_ref().map(|short| short.session()),
+        ));
         Self {
             session: bundle.with_tape(Arc::clone(&tape)).session(session, agent),
             tape,

@@ -14,7 +14,13 @@ use agcore_cycle::{BudgetPool, LlmCycle};
 use agcore_tools::{RunState, ToolSession};
 
 use super::{queue::TurnQueue, scope::Lineage};
-use crate::{agent::Agent, bundle::RuntimeBundle, durable::SessionLog, error::AgentError, session_data::SessionMemory};
+use crate::{
+    agent::Agent,
+    bundle::RuntimeBundle,
+    durable::SessionLog,
+    error::AgentError,
+    session_data::{SessionMemory, SessionResults},
+};
 
 /// An open session: its bundle, its agent and its conversation, shared by all clones.
 pub(crate) struct LiveSession {
@@ -24,6 +30,8 @@ pub(crate) struct LiveSession {
     /// The place of the session among agents that ask others.
     pub(crate) lineage: Lineage,
     pub(crate) tools: ToolSession,
+    /// The results as the model sees them, if it does not see long ones as they are.
+    pub(crate) results: Option<Arc<SessionResults>>,
     /// The session whose memory this one uses, if it is not its own.
     pub(crate) memory_id: OnceLock<Arc<str>>,
     /// For whom the session acts.

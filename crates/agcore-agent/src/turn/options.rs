@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use agcore_chat::ToolExecutor;
-use agcore_cycle::{LlmCycle, OutcomeRecorder, PauseFlag, TurnOptions};
+use agcore_cycle::{LlmCycle, OutcomeRecorder, PauseFlag, ResultView, TurnOptions};
 use agcore_tools::{ExecutorBuilder, ToolContext, ToolSnapshot};
 
 use super::{
@@ -12,17 +12,21 @@ use super::{
     prompt::system_prompt,
     scope::TurnScope,
     segment::Segment,
-    tools::{handoff_tools, runs_agents, visible_tools},
+    tools::{forced_tools, handoff_tools, runs_agents, visible_tools},
 };
-use crate::{agent::Agent, bundle::AgentPart, error::AgentError, tape::TapeExecutor};
+use crate::{agent::Agent, bundle::AgentPart, error::AgentError, tape::TapeExecutor, tool_source::OfferedTools};
+
+/// The tools that a turn offers, if these are not all that its agent sees.
+type Offered = Option<Arc<dyn OfferedTools>>;
 
 impl Segment<'_> {
     /// Applies what depends on the agent and the date.
-    pub(super) fn apply(&self, agent: &dyn Agent, cycle: &mut LlmCycle) {
+    pub(super) fn apply(&self, agent: &dyn Agent, offered: Option<&dyn OfferedTools>, cycle: &mut LlmCycle) {
         let parts = self.session.bundle.parts();
+        let loadable = offered.map(OfferedTools::prompt);
         let part = AgentPart {
             name: agent.name(),
-            prompt: system_prompt(&parts.config, agent, &parts.skills, parts.clock.now()),
+            prompt: system_prompt(&parts.config, agent, &parts.skills, loadable, parts.clock.now()),
             request: &agent.request(),
         };
         if !part.is_in(cycle.settings()) {
@@ -30,18 +34,35 @@ impl Segment<'_> {
         }
     }
 
-    /// Returns the options of a turn.
-    pub(super) fn options(&self, conversation: &mut Conversation) -> Result<TurnOptions, AgentError> {
+    /// Returns the options of a turn, and the tools that it offers if these are not all that the agent sees.
+    pub(super) fn options(&self, conversation: &mut Conversation) -> Result<(TurnOptions, Offered), AgentError> {
         let parts = self.session.bundle.parts();
         let tools = visible_tools(parts, &*conversation.agent)?;
+        let short = parts.short_results.as_ref().and_then(|short| short.with_tool(&tools));
+        let results = self.session.results.as_ref().filter(|_| short.is_some());
+        if let Some(results) = results {
+            // Those of an earlier process, which a call that continues may read.
+            results.learn(&conversation.cycle.machine().view().messages());
+        }
+        let tools = short.unwrap_or(tools);
         let pause = runs_agents(&tools).then(PauseFlag::new);
-        let tools = self.executor(conversation, tools, pause.as_ref())?;
+        let offered = parts.offer.as_ref().and_then(|offer| {
+            let forced = forced_tools(conversation.agent.request().tool_choice.as_ref());
+            offer.offered(&tools, &forced, &self.session.tools)
+        });
+        let callable = offered.as_ref().map_or(&tools, |offered| offered.callable());
+        let tools = self.executor(conversation, Arc::clone(callable), pause.as_ref())?;
+        let tools = match &offered {
+            Some(offered) => Arc::clone(offered).executor(tools, self.session.tools.clone(), parts.tape.is_some()),
+            None => tools,
+        };
         let mut options = TurnOptions::cancelled_by(self.token.clone())
             .with_tools(tools)
             .with_actor(self.session.actor())
             .with_trace(Arc::clone(&self.session.id));
         options.session.clone_from(&self.session.lineage.whole);
         options.pause = pause;
+        options.results = results.map(|results| Arc::clone(results) as Arc<dyn ResultView>);
         options.shared_budget.clone_from(&parts.shared_budget);
         options.stop_check.clone_from(&parts.stop_check);
         if let Some(recorder) = &self.session.recorder {
@@ -49,7 +70,7 @@ impl Segment<'_> {
             recorder.prepare(&mut conversation.cycle, run_state);
             options.recorder = Some(Arc::clone(recorder) as Arc<dyn OutcomeRecorder>);
         }
-        Ok(options)
+        Ok((options, offered))
     }
 
     /// Builds the executor of the tools that the agent exposes, as of this turn.
@@ -80,6 +101,9 @@ impl Segment<'_> {
         if let Some(recorder) = &self.session.recorder {
             let turn = self.turn_index(conversation);
             context = context.with_key_scope(format!("{turn} {}", recorder.key_scope()));
+        }
+        if let Some(results) = &self.session.results {
+            context = context.with_state(Arc::clone(results));
         }
         if let Some(pause) = pause {
             if HandoffState::of(&run_state).target().is_some() {

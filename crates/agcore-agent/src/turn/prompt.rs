@@ -8,12 +8,13 @@ use crate::{
     skills::{Skills, USE_SKILL},
 };
 
-/// Returns the system prompt of a turn: base, profile, agent, skills and environment, separated by empty lines. `None` if all are
-/// empty. An agent that does not see the tool for skills does not see their list either.
+/// Returns the system prompt of a turn: base, profile, agent, skills, tools that can be loaded, and environment, separated by empty
+/// lines. `None` if all are empty. An agent that does not see the tool for skills does not see their list either.
 pub(crate) fn system_prompt(
     config: &AgentConfig,
     agent: &dyn Agent,
     skills: &Skills,
+    loadable: Option<&str>,
     now: SystemTime,
 ) -> Option<String> {
     let sees_skills = agent
@@ -24,6 +25,7 @@ pub(crate) fn system_prompt(
         config.profile_block.clone(),
         Some(agent.system_prompt()),
         skills.prompt().filter(|_| sees_skills),
+        loadable.map(str::to_owned),
         config.environment.as_ref().map(|environment| environment.text(now)),
     ];
     let layers = layers.into_iter().flatten().filter(|layer| !layer.trim().is_empty());
@@ -47,7 +49,7 @@ mod tests {
             .with_base_prompt("Base.")
             .with_environment(environment);
         let prompt = |config: &AgentConfig, agent: &str| {
-            system_prompt(config, &AgentSpec::new("a", agent), &Skills::default(), now)
+            system_prompt(config, &AgentSpec::new("a", agent), &Skills::default(), None, now)
         };
         let expected = "Base.\n\nAgent.\n\nDate: 2026-01-01 (Asia/Shanghai)\nLocale: zh-CN";
         assert_eq!(prompt(&config, "Agent.").as_deref(), Some(expected));

@@ -146,9 +146,9 @@ async fn run_once<S: AnswerKind>(
     input: TurnInput,
     answer: S,
 ) -> Result<S::Outcome, AgentError> {
-    let options = segment.options(conversation)?;
+    let (options, offered) = segment.options(conversation)?;
     let Conversation { cycle, agent, .. } = conversation;
-    segment.apply(&**agent, cycle);
+    segment.apply(&**agent, offered.as_deref(), cycle);
     let mut turn = cycle.turn(input).with_options(options).with_answer(answer);
     if let Some(observer) = segment.observer {
         turn = turn.observed(observer.clone());
@@ -183,8 +183,8 @@ pub(crate) async fn compact(
         shows_sub_agents: false,
         starts: false,
     };
-    let options = segment.options(conversation)?;
+    let (options, offered) = segment.options(conversation)?;
     let Conversation { cycle, agent, .. } = conversation;
-    segment.apply(&**agent, cycle);
+    segment.apply(&**agent, offered.as_deref(), cycle);
     Ok(cycle.compact(options).await?)
 }

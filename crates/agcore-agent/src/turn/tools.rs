@@ -2,7 +2,7 @@
 
 use std::{collections::HashSet, sync::Arc};
 
-use agcore_chat::text::nearest_names;
+use agcore_chat::{AllowedTool, ToolChoice, text::nearest_names};
 use agcore_tools::ToolSnapshot;
 
 use crate::{
@@ -20,6 +20,21 @@ pub(super) fn runs_agents(tools: &ToolSnapshot) -> bool {
 pub(super) fn handoff_tools(tools: &ToolSnapshot) -> HashSet<String> {
     let handoffs = tools.tools().iter().filter(|tool| handoff_target(tool).is_some());
     handoffs.map(|tool| tool.name().to_string()).collect()
+}
+
+/// Returns the names of the tools that a choice names.
+pub(super) fn forced_tools(choice: Option<&ToolChoice>) -> Vec<String> {
+    match choice {
+        Some(ToolChoice::Function(name) | ToolChoice::Custom(name)) => vec![name.clone()],
+        Some(ToolChoice::Allowed { tools, .. }) => {
+            let names = tools.iter().filter_map(|tool| match tool {
+                AllowedTool::Function(name) | AllowedTool::Custom(name) => Some(name.clone()),
+                _ => None,
+            });
+            names.collect()
+        }
+        _ => Vec::new(),
+    }
 }
 
 /// Returns the tools that an agent sees.

@@ -28,6 +28,7 @@ mod shared_budget;
 mod shared_cooldowns;
 #[cfg(feature = "shared-state")]
 mod shared_state;
+mod short_results;
 mod skills;
 mod many_users;
 mod input_check;
@@ -46,6 +47,12 @@ mod syncs;
 mod tasks;
 mod team;
 mod team_budget;
+#[cfg(feature = "tool-search")]
+mod tool_search;
+#[cfg(feature = "tool-search")]
+mod tool_search_rules;
+#[cfg(feature = "tool-search")]
+mod tool_search_stored;
 mod trajectory;
 mod turn_log;
 mod turns;

@@ -1,13 +1,13 @@
 //! [`Compactor`]: measures requests, and plans how a conversation is compacted.
 
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
 use agcore_chat::{AssistantMessage, ChatRequest, Message, Messages, TokenEstimator, Tool, WindowSettings, summarized};
 use agcore_llm::ProviderInfo;
 
 use crate::{
     compact::{CompactionSettings, Gauge, Plan, Pressure, SummaryRequest, Task, ToolTokens},
-    machine::{Compact, CompactReason, Outcome, View},
+    machine::{Compact, CompactReason, Outcome},
     options::CycleSettings,
 };
 
@@ -21,13 +21,18 @@ pub(super) struct Compactor<'a> {
     tried: bool,
     /// The tokens of the request that the model rejected as too long.
     overflow: Option<u64>,
+    /// The tokens that requests did not contain, because the model saw shorter results.
+    saved: u64,
 }
 
 /// The parts of the next request that have tokens.
 pub(super) struct RequestParts<'r> {
     /// The instructions that precede the conversation.
     pub(super) prelude: &'r [Arc<Message>],
-    pub(super) view: View<'r>,
+    /// The messages that may be changed, as the model sees them.
+    pub(super) older: Cow<'r, [Arc<Message>]>,
+    /// The messages that the turn adds, as the model sees them.
+    pub(super) added: Cow<'r, [Arc<Message>]>,
     pub(super) tools: Option<Arc<[Tool]>>,
     /// The text that asking for typed output adds.
     pub(super) output: &'r str,
@@ -35,7 +40,7 @@ pub(super) struct RequestParts<'r> {
 
 impl RequestParts<'_> {
     fn messages(&self) -> [&[Arc<Message>]; 3] {
-        [self.prelude, self.view.older, self.view.added]
+        [self.prelude, &self.older, &self.added]
     }
 }
 
@@ -49,7 +54,13 @@ impl<'a> Compactor<'a> {
             gauge,
             tried: false,
             overflow: None,
+            saved: 0,
         }
+    }
+
+    /// Returns the tokens that requests did not contain, because the model saw shorter results.
+    pub(super) fn saved(&self) -> u64 {
+        self.saved
     }
 
     /// Returns whether the next request may have to be compacted. Each request is compacted at most once: what did not help
@@ -144,7 +155,7 @@ impl<'a> Compactor<'a> {
         cut: usize,
         summary: &AssistantMessage,
     ) -> u64 {
-        let messages = summarized(&parts.view.messages(), cut, summary.text().trim());
+        let messages = summarized(&[&*parts.older, &*parts.added].concat(), cut, summary.text().trim());
         let messages = self.estimator.messages(&messages);
         let prelude = self.estimator.messages(parts.prelude);
         messages
@@ -153,9 +164,10 @@ impl<'a> Compactor<'a> {
             .saturating_add(self.estimator.text(parts.output))
     }
 
-    /// Returns the messages of the next request.
-    pub(super) fn messages(&mut self, prelude: &[Arc<Message>], view: View<'_>) -> Messages {
-        self.gauge.messages(&[prelude, view.older, view.added])
+    /// Returns the messages of the next request, in which shorter results save this number of tokens.
+    pub(super) fn messages(&mut self, parts: [&[Arc<Message>]; 3], saved: u64) -> Messages {
+        self.saved = self.saved.saturating_add(saved);
+        self.gauge.messages(&parts)
     }
 
     /// Returns the estimated tokens of the next request.
@@ -181,8 +193,8 @@ impl<'a> Compactor<'a> {
 
     fn plan(&self, parts: &RequestParts<'_>, pressure: Pressure, tokens: u64, window: &WindowSettings) -> Plan {
         Task {
-            older: parts.view.older,
-            added: parts.view.added.len(),
+            older: &parts.older,
+            added: parts.added.len(),
             tokens,
             window,
             pressure,

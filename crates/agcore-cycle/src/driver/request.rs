@@ -1,21 +1,26 @@
 //! Building the requests of a turn.
 
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
-use agcore_chat::{AllowedMode, ChatRequest, ToolChoice};
+use agcore_chat::{AllowedMode, ChatRequest, Message, ToolChoice};
 use agcore_llm::LlmProviderExt;
 
 use super::{
     compactor::{Compactor, RequestParts},
     environment::{Environment, Scene},
 };
-use crate::{machine::Purpose, typed::OutputMode};
+use crate::{
+    machine::{Purpose, View},
+    typed::OutputMode,
+};
 
 impl<'s> Scene<'s> {
     /// Builds the next request. The compactor has its messages.
     pub(super) fn request(&self, compactor: &mut Compactor<'_>, purpose: Purpose) -> Arc<ChatRequest> {
         let settings = self.environment.settings;
-        let messages = compactor.messages(&settings.prelude, self.machine.view());
+        let (view, mut saved) = (self.machine.view(), 0);
+        let [older, added] = self.shown(view, &mut saved);
+        let messages = compactor.messages([&settings.prelude, &older, &added], saved);
         let mut shared = Arc::new(settings.request.clone());
         let request = Arc::make_mut(&mut shared);
         request.messages = messages;
@@ -31,15 +36,36 @@ impl<'s> Scene<'s> {
     /// Returns the parts of the next request that have tokens.
     pub(super) fn request_parts(&self) -> RequestParts<'s> {
         let Environment { settings, options, .. } = self.environment;
+        let [older, added] = self.shown(self.machine.view(), &mut 0);
         RequestParts {
             prelude: &settings.prelude,
-            view: self.machine.view(),
+            older,
+            added,
             tools: options.tools.as_ref().map(|tools| tools.definitions()),
             output: match (self.typed, self.machine.expectation()) {
                 (Some(typed), Some(_)) => typed.request_text(),
                 _ => "",
             },
         }
+    }
+
+    /// Returns the older and the added messages as the model sees them, and adds up the tokens by which they are shorter.
+    fn shown(&self, view: View<'s>, saved: &mut u64) -> [Cow<'s, [Arc<Message>]>; 2] {
+        let mut parts = [Cow::Borrowed(view.older), Cow::Borrowed(view.added)];
+        let Some(results) = &self.environment.options.results else {
+            return parts;
+        };
+        for (part, messages) in parts.iter_mut().zip([view.older, view.added]) {
+            let of_tools = messages
+                .iter()
+                .enumerate()
+                .filter(|(_, message)| matches!(***message, Message::Tool(_)));
+            for (at, shown) in of_tools.filter_map(|(at, message)| Some((at, results.shown(message)?))) {
+                *saved = saved.saturating_add(shown.saved);
+                part.to_mut()[at] = shown.message;
+            }
+        }
+        parts
     }
 
     /// Adds the tools to a request, and the choice between them.

@@ -209,7 +209,7 @@ impl Driver<'_> {
                     Some(response) => *response,
                     None => last_reply(machine),
                 };
-                let report = TurnReport::new(response, usage, rounds);
+                let report = TurnReport::new(response, usage, rounds).with_tokens_saved(self.compactor.saved());
                 Ok(TurnOutcome::Finished(Box::new(report)))
             }
             End::Diverted { call, data } => Ok(TurnOutcome::Diverted {

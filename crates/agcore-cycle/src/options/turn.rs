@@ -11,7 +11,7 @@ use std::{
 use agcore_chat::{Actor, Answer, Message, QuestionId, StopCheck, ToolExecutor, UserMessage};
 use tokio_util::sync::CancellationToken;
 
-use crate::{budget::SharedBudget, machine::Begin, recorder::OutcomeRecorder};
+use crate::{budget::SharedBudget, machine::Begin, recorder::OutcomeRecorder, result_view::ResultView};
 
 /// Options of one turn.
 #[derive(Clone, Default)]
@@ -38,6 +38,8 @@ pub struct TurnOptions {
     /// Is asked directly before each call of the model whether it may begin. The [executor](Self::tools) needs it as well, for the
     /// calls of tools.
     pub stop_check: Option<StopCheck>,
+    /// The form in which the model sees results of tools, if not as they are.
+    pub results: Option<Arc<dyn ResultView>>,
 }
 
 impl TurnOptions {
@@ -60,6 +62,7 @@ impl TurnOptions {
             pause: None,
             shared_budget: None,
             stop_check: None,
+            results: None,
         }
     }
 
@@ -129,6 +132,13 @@ impl TurnOptions {
     #[must_use]
     pub fn with_stop_check(mut self, check: StopCheck) -> Self {
         self.stop_check = Some(check);
+        self
+    }
+
+    /// Shows the model other texts of tool results than the conversation contains.
+    #[must_use]
+    pub fn with_results(mut self, view: Arc<dyn ResultView>) -> Self {
+        self.results = Some(view);
         self
     }
 

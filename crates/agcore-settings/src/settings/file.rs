@@ -11,6 +11,7 @@ pub(super) mod guards;
 pub(super) mod sandbox;
 pub(super) mod confinement;
 pub(super) mod terminal;
+pub(super) mod tool_table;
 mod explanation;
 
 use std::{collections::BTreeMap, fmt, path::Path};
@@ -32,6 +33,7 @@ use self::{
     sandbox::SandboxTable,
     serve::ServeTable,
     terminal::TerminalTable,
+    tool_table::ToolTable,
 };
 use super::table::{file_settings, is_in_file, needs_trust};
 use crate::{SettingsError, places::SETTINGS_FILE, wording::is_word};
@@ -77,6 +79,9 @@ pub(super) struct File {
     /// The patterns that are removed from what the model gets from tools.
     #[serde(default)]
     pub(super) redact: RedactList,
+    /// The table `[tools]`.
+    #[serde(default)]
+    pub(super) tools: ToolTable,
     /// The variables with secrets that commands get.
     #[serde(default)]
     pub(super) keep_env: Vec<String>,

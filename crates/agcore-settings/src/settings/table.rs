@@ -150,6 +150,7 @@ pub static SETTINGS: &[Setting] = &[
     Setting::new("grants"),
     Setting::new("budget").in_file("[budget]"),
     Setting::new("redact").in_file("redact"),
+    Setting::new("tools").in_file("[tools]"),
     Setting::new("keep_env").in_file("keep_env"),
     Setting::new("sandbox").in_file("[sandbox]"),
     Setting::new("add_dirs").in_file("add_dirs"),

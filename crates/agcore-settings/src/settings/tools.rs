@@ -11,6 +11,7 @@ use super::{
         guards::BudgetTable,
         hooks::{HookEntry, HookEvent},
         permissions::PermissionEntry,
+        tool_table::ToolTable,
     },
     folder::{Folder, Wanted},
     mcp::{McpServers, NamedServer},
@@ -45,6 +46,8 @@ pub struct ToolSettings {
     pub hooks: Vec<(HookEvent, HookEntry)>,
     /// The limits of agents: the smallest limits of all settings files.
     pub budget: BudgetTable,
+    /// The table `[tools]` of all settings files: the part of the tools and their results that requests contain.
+    pub offer: ToolTable,
     /// Removes secrets from what tools return.
     pub redaction: Redaction,
     /// The sandbox of commands.
@@ -157,6 +160,7 @@ impl ToolSettings {
                 .collect(),
             sandbox,
             budget: budget(files),
+            offer: offer(files),
             redaction: redaction(files),
             project: Project::new(&folder.snapshot, folder.trust.is_given())?,
             further_folders: further_folders(files, &mut warnings),
@@ -195,6 +199,12 @@ fn hooks(files: &[SettingsFile]) -> Vec<(HookEvent, HookEntry)> {
 fn budget(files: &[SettingsFile]) -> BudgetTable {
     let tables = files.iter().map(|file| &file.file.budget);
     tables.fold(BudgetTable::default(), |all, table| all.and(table))
+}
+
+/// Returns the tables `[tools]` of all files as one. The first that sets a value counts.
+fn offer(files: &[SettingsFile]) -> ToolTable {
+    let tables = files.iter().map(|file| &file.file.tools);
+    tables.fold(ToolTable::default(), ToolTable::or)
 }
 
 /// Returns the patterns of all files.

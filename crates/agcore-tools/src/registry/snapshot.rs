@@ -118,7 +118,37 @@ impl ToolSnapshot {
         groups
     }
 
-    /// Returns a snapshot of the tools for which `keep` returns `true`, with the same revision.
+    /// Returns a snapshot with one more tool.
+    ///
+    /// # Errors
+    /// [`Duplicate`](crate::ToolErrorKind::Duplicate) if there is a tool with the same name.
+    ///
+    /// ```
+    /// use agcore_tools::{NoArguments, ToolError, ToolErrorKind, ToolRegistry, typed};
+    ///
+    /// let ping = || typed("ping", "Pings.", |_: NoArguments| async { Ok("pong") });
+    /// let other = ToolRegistry::new();
+    /// other.register(ping())?;
+    /// let ping = other.list().remove(0);
+    ///
+    /// let tools = ToolRegistry::new();
+    /// let snapshot = tools.snapshot().with_tool(ping.clone())?;
+    /// assert_eq!(snapshot.tools().len(), 1);
+    /// assert!(tools.list().is_empty());
+    /// assert_eq!(snapshot.with_tool(ping).unwrap_err().kind(), ToolErrorKind::Duplicate);
+    /// # Ok::<(), ToolError>(())
+    /// ```
+    pub fn with_tool(&self, tool: RegisteredTool) -> Result<Arc<Self>, ToolError> {
+        match search(&self.tools, tool.name()) {
+            Ok(_) => Err(ToolError::duplicate(tool.name())),
+            Err(at) => {
+                let mut tools = self.tools.clone();
+                tools.insert(at, tool);
+                Ok(Arc::new(Self::new(self.revision, tools)))
+            }
+        }
+    }
+
     /// Returns the tools that `keep` accepts. Equal subsets are usually the same snapshot, with the same definitions, and one
     /// of all tools is this snapshot.
     ///

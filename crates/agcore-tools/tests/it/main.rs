@@ -32,5 +32,6 @@ mod schema;
 mod schema_basic;
 #[cfg(feature = "schema")]
 mod schema_full;
+mod shorten;
 mod timeouts;
 mod typed;

@@ -49,8 +49,7 @@ use super::{
 };
 
 use crate::{
-    exit::Failure, input::attachments::with_files, prices::Prices, server_question::ServerQuestions,
-    sessions::Sessions,
+    exit::Failure, input::attachments::with_files, prices::Prices, server_question::ServerQuestions, sessions::Sessions,
 };
 
 /// The size from which the extent of a message is shown, so that one can see that all of a pasted text arrived.
