@@ -10,7 +10,9 @@
 //!
 //! | to | use |
 //! |---|---|
-//! | show a page | [`runs_page`], [`run_page`], [`inbox_page`], [`chat_page`], [`cost_page`], [`login_page`], [`problem_page`] |
+//! | show a page | [`runs_page`], [`run_page`], [`inbox_page`], [`chat_page`], [`cost_page`], [`schedules_page`], [`webhooks_page`], [`webhook_page`], [`login_page`], [`problem_page`] |
+//! | show a page to administrators | [`operations_page`], [`worker_page`], [`tenant_page`], [`dead_letters_page`], [`dead_letter_page`] |
+//! | ask before a change | [`confirm_page`] |
 //! | change a page that is open | [`Fragment`], [`runs_fragment`], [`run_fragment`], [`inbox_fragment`], [`entry_fragment`] |
 //! | serve styles and scripts | [`asset`], [`HEADERS`] |
 //! | choose the language | [`Language::accepted`] |
@@ -38,12 +40,16 @@ mod run;
 mod inbox;
 mod cost;
 mod chat;
+mod confirm;
+mod kept;
+mod operations;
 mod fragment;
 
 pub use assets::{Asset, asset};
 pub use chat::{
     Call, ChatView, Entry, ThreadRow, ThreadView, chat_page, composer_fragment, entry_fragment, running_entry_id,
 };
+pub use confirm::{Change, ConfirmView, confirm_page};
 pub use cost::{CostView, ModelRow, cost_page};
 pub use format::encoded;
 pub use fragment::Fragment;
@@ -51,8 +57,17 @@ pub use inbox::{
     BulkLine, BulkOutcome, Draft, InboxView, Notice, QuestionCard, QuestionKind, count_fragment, inbox_fragment,
     inbox_page,
 };
+pub use kept::{
+    DeliveryRow, DeliveryState, LastOccurrence, PauseCause, ScheduleOutcome, ScheduleRow, ScheduleTiming,
+    SchedulesView, WebhookRow, WebhookView, WebhooksView, schedules_page, webhook_page, webhooks_page,
+};
 pub use language::Language;
 pub use login::{LoginError, login_page};
+pub use operations::{
+    Amounts, DeadLetterRow, DeadLetterView, DeadLettersView, LeaseRow, OperationsView, QuotaRow, QuotaUseRow,
+    QuotaWindow, TenantRow, TenantView, WorkerRow, WorkerState, WorkerView, dead_letter_page, dead_letters_page,
+    operations_page, tenant_page, worker_page,
+};
 pub use parts::{Status, Usage};
 pub use problem::{Problem, problem_page};
 pub use run::{Inspector, RawEvent, RunView, SpanKind, SpanRow, run_fragment, run_page};

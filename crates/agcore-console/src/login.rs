@@ -12,8 +12,6 @@ use crate::{
 pub enum LoginError {
     /// It is wrong, expired or revoked.
     Invalid,
-    /// It is one of an administrator.
-    Administrator,
     /// It cannot be checked at the moment.
     Unavailable,
     /// Browsers do not keep it.
@@ -25,7 +23,6 @@ pub fn login_page(shell: &Shell, back: &str, error: Option<LoginError>) -> Strin
     let texts = shell.texts();
     let problem = error.map(|error| match error {
         LoginError::Invalid => texts.login_wrong,
-        LoginError::Administrator => texts.login_administrator,
         LoginError::Unavailable => texts.login_unavailable,
         LoginError::TooLong => texts.login_too_long,
     });

@@ -195,6 +195,18 @@ pub(crate) fn pager(first: Option<&str>, next: Option<&str>, texts: &Texts) -> M
     }
 }
 
+/// Returns links to the first and the next page of a list whose entries are not in the order of their age.
+pub(crate) fn pages(first: Option<&str>, next: Option<&str>, texts: &Texts) -> Markup {
+    html! {
+        @if first.is_some() || next.is_some() {
+            p class="pager" {
+                @if let Some(address) = first { a href=(address) { (texts.list_begin) } }
+                @if let Some(address) = next { a href=(address) rel="next" { (texts.list_next) } }
+            }
+        }
+    }
+}
+
 /// Returns tokens and cost of a row in short, if it has some.
 pub(crate) fn short_usage(usage: &Usage, texts: &Texts) -> Markup {
     html! { (tokens(usage, texts)) " · " (cost(usage, texts)) }

@@ -33,7 +33,7 @@ pub fn problem_page(shell: &Shell, problem: Problem) -> String {
         section class="empty" {
             h1 { (title) }
             (notice(&text, true))
-            p { a href="/console/runs" { (texts.problem_back) } }
+            p { a href=(shell.home()) { (texts.problem_back) } }
         }
     };
     shell.render(&Page {

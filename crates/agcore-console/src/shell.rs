@@ -50,6 +50,12 @@ pub enum Section {
     Runs,
     /// Costs.
     Cost,
+    /// Schedules.
+    Schedules,
+    /// Webhooks.
+    Webhooks,
+    /// The pages of administrators.
+    Operations,
 }
 
 /// The surroundings of a page: who sees it and in which form.
@@ -69,8 +75,16 @@ pub struct Shell {
     pub user: Option<String>,
     /// Whether the user can sign out: the browser has a cookie with a token.
     pub can_sign_out: bool,
+    /// Whether the user can sign in as an administrator.
+    pub can_administer: bool,
     /// Whether somebody is signed in, or need not be. Otherwise, there is no navigation.
     pub is_inside: bool,
+    /// Whether the user is an administrator, who sees pages of administrators only.
+    pub is_administrator: bool,
+    /// Whether the server keeps schedules.
+    pub has_schedules: bool,
+    /// Whether the server keeps webhooks.
+    pub has_webhooks: bool,
     /// The number of open questions, up to a limit, and whether there are more.
     pub questions: (usize, bool),
     /// The time of the server in milliseconds since 1970.
@@ -87,6 +101,14 @@ pub(crate) struct Page<'p> {
 }
 
 impl Shell {
+    /// Returns the address of the first page for the one who is signed in.
+    pub const fn home(&self) -> &'static str {
+        match self.is_administrator {
+            true => "/console/operations",
+            false => "/console/runs",
+        }
+    }
+
     pub(crate) fn texts(&self) -> &'static Texts {
         texts_of(self.language)
     }
@@ -138,18 +160,33 @@ impl Shell {
 
     fn header(&self, page: &Page<'_>, count: Option<&str>) -> Markup {
         let texts = self.texts();
+        let of_users = !self.is_administrator;
         let links = [
-            (Section::Chat, "/console/chat", texts.chat),
-            (Section::Inbox, "/console/inbox", texts.inbox),
-            (Section::Runs, "/console/runs", texts.runs),
-            (Section::Cost, "/console/cost", texts.cost),
+            (Section::Chat, "/console/chat", texts.chat, of_users),
+            (Section::Inbox, "/console/inbox", texts.inbox, of_users),
+            (Section::Runs, "/console/runs", texts.runs, of_users),
+            (Section::Cost, "/console/cost", texts.cost, of_users),
+            (
+                Section::Schedules,
+                "/console/schedules",
+                texts.schedules,
+                of_users && self.has_schedules,
+            ),
+            (
+                Section::Webhooks,
+                "/console/webhooks",
+                texts.webhooks,
+                of_users && self.has_webhooks,
+            ),
+            (Section::Operations, "/console/operations", texts.operations, !of_users),
         ];
+        let links = links.into_iter().filter(|(.., is_shown)| *is_shown);
         html! {
             header class="top" {
                 span class="brand" { "agcore" }
                 @if self.is_inside {
                     nav aria-label="agcore" {
-                        @for (section, address, label) in links {
+                        @for (section, address, label, _) in links {
                             a href=(address) aria-current=[(page.section == Some(section)).then_some("page")] {
                                 (label)
                                 @if section == Section::Inbox { (self.badge(count)) }
@@ -209,10 +246,12 @@ impl Shell {
                     @if self.is_inside {
                         p class="who" {
                             @let user = self.user.as_deref().unwrap_or(texts.local_user);
-                            (visible(&fill(texts.signed_in_as, &[("user", user)])))
+                            @let text = if self.is_administrator { texts.signed_in_admin } else { texts.signed_in_as };
+                            (visible(&fill(text, &[("user", user)])))
                         }
                     }
                     (self.form("/console/view", "stack", &choices))
+                    @if self.can_administer { p { a href="/console/login" { (texts.sign_in_admin) } } }
                     @if self.can_sign_out {
                         (self.form("/console/logout", "", &html! { button { (texts.sign_out) } }))
                     }

@@ -16,6 +16,9 @@ mod bulk;
 mod chat;
 mod branch;
 mod cost;
+mod schedules;
+mod webhooks;
+mod operations;
 mod login;
 
 use std::sync::Arc;
@@ -49,17 +52,44 @@ pub(crate) fn routes(app: &Arc<App>) -> Router<Arc<App>> {
         .route("/console/live/runs/{thread}/{run}", get(live::run))
         .route("/console/live/inbox", get(live::inbox))
         .route("/console/live/chat/{thread}", get(follow::chat))
-        .route("/console/logout", post(login::logout))
+        .merge(kept())
         .route("/console/{*rest}", get(guard::nothing))
         .layer(enter);
     let outside = Router::new()
         .route("/console/login", get(login::show).post(login::enter))
+        .route("/console/logout", post(login::logout))
         .route("/console/view", post(login::view))
         .layer(greet);
     inside
         .merge(outside)
+        .merge(operations::routes(app))
         .route("/console/assets/{name}", get(reply::file))
         .layer(middleware::from_fn(reply::protect))
+}
+
+/// Returns the routes of what the server keeps for users.
+fn kept() -> Router<Arc<App>> {
+    const SCHEDULE: &str = "/console/schedules/{schedule}";
+    const WEBHOOK: &str = "/console/webhooks/{webhook}";
+    Router::new()
+        .route("/console/schedules", get(schedules::list))
+        .route(&format!("{SCHEDULE}/run"), post(schedules::run))
+        .route(&format!("{SCHEDULE}/pause"), post(schedules::pause))
+        .route(&format!("{SCHEDULE}/resume"), post(schedules::resume))
+        .route(
+            &format!("{SCHEDULE}/delete"),
+            get(schedules::ask).post(schedules::delete),
+        )
+        .route("/console/webhooks", get(webhooks::list))
+        .route(WEBHOOK, get(webhooks::show))
+        .route(&format!("{WEBHOOK}/pause"), post(webhooks::pause))
+        .route(&format!("{WEBHOOK}/resume"), post(webhooks::resume))
+        .route(&format!("{WEBHOOK}/test"), post(webhooks::test))
+        .route(
+            &format!("{WEBHOOK}/deliveries/{{delivery}}/replay"),
+            post(webhooks::replay),
+        )
+        .route(&format!("{WEBHOOK}/delete"), get(webhooks::ask).post(webhooks::delete))
 }
 
 /// `GET /console`: leads to the runs.

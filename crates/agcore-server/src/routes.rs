@@ -29,11 +29,15 @@ pub(crate) use self::guard::Peer;
 use self::table::{Route, routes};
 #[cfg(feature = "console")]
 pub(crate) use self::{
+    admin::{
+        guard::{Audit, may_administer, may_operate, tenant_of},
+        quotas::{quota_scope, window_of as quota_window},
+    },
     events::sse,
     guard::{client_of, is_same_origin, user_of},
     query::{
-        cursor as session_cursor, cursor_text as session_cursor_text, parameters, question_cursor,
-        question_cursor_text, run_cursor, run_cursor_text,
+        cursor as session_cursor, cursor_text as session_cursor_text, dead_letter_cursor, dead_letter_cursor_text,
+        parameters, question_cursor, question_cursor_text, run_cursor, run_cursor_text,
     },
     runs::{begin, input_problem},
 };

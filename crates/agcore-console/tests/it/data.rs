@@ -1,10 +1,14 @@
 //! Pages with one text in every place.
 
+mod kept;
+mod operations;
+
 use agcore_console::{
-    BulkLine, BulkOutcome, Call, ChatView, CostView, Draft, Entry, InboxView, Inspector, Language, LoginError,
-    ModelRow, Notice, Problem, QuestionCard, QuestionKind, RawEvent, RunRow, RunView, RunsView, Shell, SpanKind,
-    SpanRow, Status, Theme, ThreadRow, ThreadView, Usage, chat_page, cost_page, inbox_page, login_page, problem_page,
-    run_page, runs_page,
+    BulkLine, BulkOutcome, Call, Change, ChatView, ConfirmView, CostView, Draft, Entry, InboxView, Inspector, Language,
+    LoginError, ModelRow, Notice, Problem, QuestionCard, QuestionKind, RawEvent, RunRow, RunView, RunsView, Shell,
+    SpanKind, SpanRow, Status, TenantView, Theme, ThreadRow, ThreadView, Usage, WorkerState, WorkerView, chat_page,
+    confirm_page, cost_page, dead_letter_page, dead_letters_page, inbox_page, login_page, operations_page,
+    problem_page, run_page, runs_page, tenant_page, worker_page,
 };
 use serde_json::json;
 
@@ -20,7 +24,11 @@ pub(crate) fn shell(text: &str, language: Language) -> Shell {
         form_token: text.to_owned(),
         user: Some(text.to_owned()),
         can_sign_out: true,
+        can_administer: true,
         is_inside: true,
+        is_administrator: false,
+        has_schedules: true,
+        has_webhooks: true,
         questions: (2, false),
         now: NOW,
     }
@@ -258,6 +266,66 @@ pub(crate) fn chat(text: &str, markdown: &str) -> ChatView {
     }
 }
 
+/// Returns the pages of administrators, with a text in every place.
+fn operations(text: &str, language: Language) -> Vec<(&'static str, String)> {
+    let shell = Shell {
+        is_administrator: true,
+        ..shell(text, language)
+    };
+    let worker = |state| operations::worker(text, state);
+    let confirm = |change| ConfirmView {
+        change,
+        subject: vec![text.to_owned(), text.to_owned()],
+        fields: vec![("scope", text.to_owned())],
+        action: "/console/operations/x".to_owned(),
+        back: "/console/operations".to_owned(),
+    };
+    let idle = WorkerView {
+        worker: worker(WorkerState::Active),
+        leases: Vec::new(),
+    };
+    let busy = WorkerView {
+        worker: worker(WorkerState::Draining),
+        leases: vec![operations::lease(text)],
+    };
+    let mut limited = operations::tenant(text);
+    limited.can_limit = false;
+    limited.usage.clear();
+    let mut pages = vec![
+        ("operations", operations_page(&shell, &operations::overview(text))),
+        ("operations-empty", operations_page(&shell, &operations::empty())),
+        ("worker", worker_page(&shell, &busy)),
+        ("worker-idle", worker_page(&shell, &idle)),
+        ("tenant", tenant_page(&shell, &operations::tenant(text))),
+        ("tenant-limited", tenant_page(&shell, &limited)),
+        ("tenant-new", tenant_page(&shell, &TenantView::default())),
+        (
+            "dead-letters",
+            dead_letters_page(&shell, &operations::dead_letters(text)),
+        ),
+        (
+            "dead-letters-empty",
+            dead_letters_page(&shell, &operations::no_dead_letters(text)),
+        ),
+        ("dead-letter", dead_letter_page(&shell, &operations::dead_letter(text))),
+        ("not-found-administrator", problem_page(&shell, Problem::NotFound)),
+    ];
+    let names = [
+        "confirm-discard",
+        "confirm-share",
+        "confirm-quota",
+        "confirm-schedule",
+        "confirm-webhook",
+    ];
+    pages.extend(
+        names
+            .into_iter()
+            .zip(Change::ALL)
+            .map(|(name, change)| (name, confirm_page(&shell, &confirm(change)))),
+    );
+    pages
+}
+
 /// Returns every page, with a text in every place.
 pub(crate) fn pages(text: &str, language: Language) -> Vec<(&'static str, String)> {
     let shell = shell(text, language);
@@ -271,7 +339,7 @@ pub(crate) fn pages(text: &str, language: Language) -> Vec<(&'static str, String
         is_inside: false,
         ..shell.clone()
     };
-    vec![
+    let mut pages = vec![
         ("runs", runs_page(&shell, &runs(text))),
         ("runs-empty", runs_page(&shell, &RunsView::default())),
         ("run", run_page(&shell, &run_view(text))),
@@ -288,5 +356,8 @@ pub(crate) fn pages(text: &str, language: Language) -> Vec<(&'static str, String
         ("login", login_page(&outside, text, Some(LoginError::Invalid))),
         ("problem", problem_page(&shell, Problem::Other(text.to_owned()))),
         ("not-found", problem_page(&shell, Problem::NotFound)),
-    ]
+    ];
+    pages.extend(kept::pages(&shell, text));
+    pages.extend(operations(text, language));
+    pages
 }

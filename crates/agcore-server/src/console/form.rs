@@ -12,8 +12,8 @@ use http::{HeaderMap, StatusCode, header};
 use http_body_util::BodyExt as _;
 
 use super::{
-    reply::{page_with, problem_for},
-    visitor::{Visit, Visitor},
+    reply::{page_with, problem_for_guest},
+    visitor::{Guest, Visit},
 };
 use crate::{problem::Problem, routes::is_same_origin, service::App};
 
@@ -41,23 +41,21 @@ impl FromRequest<Arc<App>> for Form {
 
     async fn from_request(request: Request, app: &Arc<App>) -> Result<Self, Response> {
         let (parts, body) = request.into_parts();
-        let visitor = parts.extensions.get::<Visitor>();
-        let visit = visitor
-            .map(|visitor| &visitor.visit)
-            .or_else(|| parts.extensions.get::<Visit>());
+        let guest = parts.extensions.get::<Guest>();
+        let visit = guest.map(Guest::visit).or_else(|| parts.extensions.get::<Visit>());
         // Every page is behind a layer that adds one of them.
         let visit = visit.ok_or_else(|| StatusCode::INTERNAL_SERVER_ERROR.into_response())?;
         match Self::read(app, visit, &parts.headers, body).await {
             Ok(form) => Ok(form),
-            Err(error) => Err(refused(app, (visit, visitor), error).await),
+            Err(error) => Err(refused(app, (visit, guest), error).await),
         }
     }
 }
 
 /// Returns the answer to a form that is not accepted.
-async fn refused(app: &Arc<App>, (visit, visitor): (&Visit, Option<&Visitor>), error: FormError) -> Response {
-    let (status, reason) = match (error, visitor) {
-        (FormError::Problem(problem), Some(visitor)) => return problem_for(app, visitor, problem).await,
+async fn refused(app: &Arc<App>, (visit, guest): (&Visit, Option<&Guest>), error: FormError) -> Response {
+    let (status, reason) = match (error, guest) {
+        (FormError::Problem(problem), Some(guest)) => return problem_for_guest(app, guest, problem).await,
         (FormError::Problem(problem), None) => (problem.status(), Reason::Other(problem.detail().to_owned())),
         (FormError::Foreign, _) => (StatusCode::FORBIDDEN, Reason::Forbidden),
         (FormError::Expired, _) => (StatusCode::FORBIDDEN, Reason::Expired),

@@ -16,7 +16,7 @@ use super::{
     form::Form,
     guard::{check_token, new_secret},
     reply::{own, page, page_with, see},
-    visitor::{Visit, Visitor},
+    visitor::{Guest, Visit},
 };
 use crate::{routes::parameters, service::App};
 
@@ -29,12 +29,17 @@ struct LoginQuery {
 pub(super) async fn show(
     State(app): State<Arc<App>>,
     Extension(visit): Extension<Visit>,
-    Extension(visitor): Extension<Option<Visitor>>,
+    Extension(guest): Extension<Option<Guest>>,
     request: Request,
 ) -> Response {
     let query: Option<LoginQuery> = parameters(request.uri()).ok();
     let back = query.and_then(|query| query.back).unwrap_or_default();
-    if visitor.is_some() {
+    // Users who need no token can still sign in as administrators.
+    let can_sign_in = |guest: &Guest| match guest {
+        Guest::User(visitor) => visitor.can_administer,
+        Guest::Administrator(_) => false,
+    };
+    if guest.is_some_and(|guest| !can_sign_in(&guest)) {
         return see(&back);
     }
     page(login_page(&visit.shell(app.service.clock.now()), own(&back), None))
@@ -48,19 +53,27 @@ pub(super) async fn enter(
     form: Form,
 ) -> Response {
     let now = app.service.clock.now();
-    if app.authenticators.is_empty() {
+    if app.authenticators.is_empty() && app.administrators.is_empty() {
         return see(form.get("back"));
     }
     let token = form.get("token").trim();
-    if let Err(error) = check_token(&app, &parts, token).await {
-        let html = login_page(&visit.shell(now), own(form.get("back")), Some(error));
-        return page_with(StatusCode::UNAUTHORIZED, html);
-    }
+    let is_administrator = match check_token(&app, &parts, token).await {
+        Ok(is_administrator) => is_administrator,
+        Err(error) => {
+            let html = login_page(&visit.shell(now), own(form.get("back")), Some(error));
+            return page_with(StatusCode::UNAUTHORIZED, html);
+        }
+    };
     let Some(cookie) = cookies::sign_in(token, now, visit.is_secure) else {
         let html = login_page(&visit.shell(now), own(form.get("back")), Some(LoginError::TooLong));
         return page_with(StatusCode::UNAUTHORIZED, html);
     };
-    let mut response = see(form.get("back"));
+    let back = form.get("back");
+    let mut response = match is_administrator && !back.starts_with("/console/operations") {
+        // The page that was asked for belongs to users.
+        true => see("/console/operations"),
+        false => see(back),
+    };
     let headers = response.headers_mut();
     headers.append(header::SET_COOKIE, cookie);
     // Forms of before belong to the user before.
@@ -71,9 +84,9 @@ pub(super) async fn enter(
 }
 
 /// `POST /console/logout`: signs a browser out.
-pub(super) async fn logout(Extension(visitor): Extension<Visitor>, _: Form) -> Response {
+pub(super) async fn logout(Extension(visit): Extension<Visit>, _: Form) -> Response {
     let mut response = see("/console/login");
-    let cookie = cookies::sign_out(visitor.visit.is_secure);
+    let cookie = cookies::sign_out(visit.is_secure);
     response.headers_mut().append(header::SET_COOKIE, cookie);
     response
 }

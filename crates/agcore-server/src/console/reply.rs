@@ -10,7 +10,7 @@ use axum::{
 };
 use http::{HeaderName, HeaderValue, StatusCode, header};
 
-use super::visitor::Visitor;
+use super::visitor::{Guest, Visitor};
 use crate::{
     problem::{Problem, ProblemCode},
     service::App,
@@ -59,7 +59,7 @@ pub(super) fn problem(shell: &Shell, problem: &Problem) -> Response {
     };
     // The page of what does not exist is the same for everything: also its settings lead elsewhere.
     let shell = Shell {
-        path: "/console/runs".to_owned(),
+        path: shell.home().to_owned(),
         ..shell.clone()
     };
     page_with(status, problem_page(&shell, reason))
@@ -70,6 +70,14 @@ pub(super) async fn problem_for(app: &Arc<App>, visitor: &Visitor, found: Proble
     match visitor.shell(app).await {
         Ok(shell) => problem(&shell, &found),
         Err(_) => problem(&visitor.visit.shell(app.service.clock.now()), &found),
+    }
+}
+
+/// Returns the page of a problem for somebody who is known.
+pub(super) async fn problem_for_guest(app: &Arc<App>, guest: &Guest, found: Problem) -> Response {
+    match guest {
+        Guest::User(visitor) => problem_for(app, visitor, found).await,
+        Guest::Administrator(operator) => problem(&operator.shell(app), &found),
     }
 }
 

@@ -1,4 +1,4 @@
-//! [`Visitor`]: who sees a page, and in which form.
+//! [`Visitor`] and [`Operator`]: who sees a page, and in which form.
 
 use std::time::SystemTime;
 
@@ -8,7 +8,7 @@ use http::{HeaderMap, Uri, header};
 use sha2::{Digest as _, Sha256};
 
 use super::cookies::{Cookies, hex};
-use crate::{problem::Problem, service::App};
+use crate::{auth::Administrator, problem::Problem, service::App};
 
 /// The largest number of open questions that are counted for the navigation.
 const MAX_COUNT: u64 = 99;
@@ -36,6 +36,24 @@ pub(super) struct Visitor {
     pub(super) has_users: bool,
     /// Whether the token comes from a cookie.
     pub(super) can_sign_out: bool,
+    /// Whether the server has administrators, so that the user can sign in as one.
+    pub(super) can_administer: bool,
+}
+
+/// An administrator who sees a page.
+#[derive(Debug, Clone)]
+pub(super) struct Operator {
+    pub(super) administrator: Administrator,
+    pub(super) visit: Visit,
+    /// Whether the token comes from a cookie.
+    pub(super) can_sign_out: bool,
+}
+
+/// Somebody who is known: a user or an administrator, never both.
+#[derive(Debug, Clone)]
+pub(super) enum Guest {
+    User(Visitor),
+    Administrator(Operator),
 }
 
 impl Visit {
@@ -96,6 +114,9 @@ impl Visitor {
             is_inside: true,
             user: self.has_users.then(|| self.name()),
             can_sign_out: self.can_sign_out,
+            can_administer: self.can_administer,
+            has_schedules: app.service.schedules.is_some(),
+            has_webhooks: app.service.webhooks.is_some(),
             questions,
             ..self.visit.shell(app.service.clock.now())
         })
@@ -105,6 +126,28 @@ impl Visitor {
         match &self.actor.line {
             Some(line) => format!("{} · {} · {line}", self.actor.user, self.actor.tenant),
             None => format!("{} · {}", self.actor.user, self.actor.tenant),
+        }
+    }
+}
+
+impl Operator {
+    /// Returns the surroundings of a page.
+    pub(super) fn shell(&self, app: &App) -> Shell {
+        Shell {
+            is_inside: true,
+            is_administrator: true,
+            user: Some(self.administrator.name.clone()),
+            can_sign_out: self.can_sign_out,
+            ..self.visit.shell(app.service.clock.now())
+        }
+    }
+}
+
+impl Guest {
+    pub(super) fn visit(&self) -> &Visit {
+        match self {
+            Self::User(visitor) => &visitor.visit,
+            Self::Administrator(operator) => &operator.visit,
         }
     }
 }

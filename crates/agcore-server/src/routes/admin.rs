@@ -4,7 +4,7 @@ pub(super) mod guard;
 mod tenants;
 mod dead_letters;
 mod workers;
-mod quotas;
+pub(super) mod quotas;
 mod schedules;
 mod tokens;
 mod webhooks;

@@ -22,10 +22,7 @@ pub(super) async fn health() -> Json<Value> {
 
 /// `GET /ready`: whether the server takes requests and reaches its database.
 pub(super) async fn ready(State(app): State<Arc<App>>) -> Result<Json<Value>, Problem> {
-    if app.service.stopping.is_cancelled() {
-        return Err(Problem::new(ProblemCode::ShuttingDown, "the server is shutting down"));
-    }
-    app.service.check_store().await?;
+    app.service.ready().await?;
     Ok(Json(json!({"status": "ready"})))
 }
 

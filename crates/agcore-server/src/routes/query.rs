@@ -38,7 +38,7 @@ pub(crate) fn cursor_text(cursor: &SessionCursor) -> String {
 }
 
 /// Returns a place in a list of dead letters as a text without meaning for clients.
-pub(super) fn dead_letter_cursor_text(cursor: &DeadLetterCursor) -> String {
+pub(crate) fn dead_letter_cursor_text(cursor: &DeadLetterCursor) -> String {
     let ids = id::join([&cursor.session, &cursor.run]);
     hex(&format!("{}.{ids}", cursor.at.as_millis()))
 }
@@ -76,7 +76,7 @@ pub(crate) fn cursor(text: &str) -> Result<SessionCursor, Problem> {
 ///
 /// # Errors
 /// `invalid_request` if the text is not a cursor.
-pub(super) fn dead_letter_cursor(text: &str) -> Result<DeadLetterCursor, Problem> {
+pub(crate) fn dead_letter_cursor(text: &str) -> Result<DeadLetterCursor, Problem> {
     let (at, [session, run]) = read_ids(text).ok_or_else(foreign)?;
     Ok(DeadLetterCursor { at, session, run })
 }

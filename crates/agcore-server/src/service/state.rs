@@ -212,11 +212,22 @@ impl Service {
         })
     }
 
+    /// Checks that the server takes requests and reaches its store.
+    ///
+    /// # Errors
+    /// `shutting_down`, and `store_unavailable` if the store does not answer in time.
+    pub(crate) async fn ready(&self) -> Result<(), Problem> {
+        if self.stopping.is_cancelled() {
+            return Err(Problem::new(ProblemCode::ShuttingDown, "the server is shutting down"));
+        }
+        Ok(self.check_store().await?)
+    }
+
     /// Checks that the store answers.
     ///
     /// # Errors
     /// When it does not, or not in time.
-    pub(crate) async fn check_store(&self) -> Result<(), SessionError> {
+    async fn check_store(&self) -> Result<(), SessionError> {
         tokio::select! {
             biased;
             found = self.store().get_session("server", "ready") => found.map(drop),

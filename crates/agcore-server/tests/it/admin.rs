@@ -1,6 +1,6 @@
 //! Administrators: their credentials, and the log of what they change.
 
-mod dead_letters;
+pub(crate) mod dead_letters;
 mod kept;
 mod tokens;
 mod workers;

@@ -6,3 +6,5 @@ mod security;
 mod streams;
 mod questions;
 mod costs;
+mod operations;
+mod kept;

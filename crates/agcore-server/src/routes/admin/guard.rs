@@ -22,16 +22,27 @@ const MAX_PATH: usize = 1024;
 
 /// Lets administrators pass, to the tenants that they look after. For others, a tenant does not exist.
 pub(in crate::routes) async fn administer(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
-    pass(&app, request, next, |administrator, tenant| match tenant {
+    pass(&app, request, next, may_administer).await
+}
+
+/// # Errors
+/// `not_found` if the administrator does not look after the tenant.
+pub(crate) fn may_administer(administrator: &Administrator, tenant: Option<&str>) -> Result<(), Problem> {
+    match tenant {
         Some(tenant) if !administrator.manages(tenant) => Err(Problem::unknown("tenant")),
         _ => Ok(()),
-    })
-    .await
+    }
 }
 
 /// Lets administrators of all tenants pass.
 pub(in crate::routes) async fn operate(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
-    pass(&app, request, next, |administrator, tenant| match tenant {
+    pass(&app, request, next, may_operate).await
+}
+
+/// # Errors
+/// `not_found` if the administrator does not look after the tenant, and `forbidden` if not after all of them.
+pub(crate) fn may_operate(administrator: &Administrator, tenant: Option<&str>) -> Result<(), Problem> {
+    match tenant {
         _ if administrator.manages_all() => Ok(()),
         Some(tenant) if !administrator.manages(tenant) => Err(Problem::unknown("tenant")),
         Some(_) => {
@@ -42,8 +53,7 @@ pub(in crate::routes) async fn operate(State(app): State<Arc<App>>, request: Req
             let detail = "only administrators of all tenants look after workers, because these work for all tenants";
             Err(Problem::new(ProblemCode::Forbidden, detail))
         }
-    })
-    .await
+    }
 }
 
 async fn pass(
@@ -63,7 +73,7 @@ async fn pass(
         Err(problem) => return problem.into_response(),
     };
     span::sent_by_administrator(&administrator.name, tenant.as_deref());
-    let mut audit = Audit::of(&parts, &administrator, tenant.clone());
+    let audit = Audit::of(&parts, &administrator, tenant.clone());
     let response = match check(&administrator, tenant.as_deref()) {
         Err(problem) => problem.into_response(),
         Ok(()) => {
@@ -71,7 +81,7 @@ async fn pass(
             next.run(Request::from_parts(parts, body)).await
         }
     };
-    audit.status = Some(response.status());
+    audit.answered(response.status());
     response
 }
 
@@ -91,7 +101,7 @@ async fn administrator_of(app: &App, request: &Parts) -> Result<Administrator, P
 }
 
 /// Returns the tenant in the path, if the route has one.
-async fn tenant_of(request: &mut Parts) -> Result<Option<String>, Problem> {
+pub(crate) async fn tenant_of(request: &mut Parts) -> Result<Option<String>, Problem> {
     let parameters = RawPathParams::from_request_parts(request, &()).await;
     let parameters = parameters.map_err(|_| Problem::invalid("the path is not encoded UTF-8"))?;
     let found = parameters.iter().find(|(name, _)| *name == "tenant");
@@ -99,7 +109,7 @@ async fn tenant_of(request: &mut Parts) -> Result<Option<String>, Problem> {
 }
 
 /// The part of a request of an administrator that is logged when this is dropped, also if the client has not waited for the answer.
-struct Audit {
+pub(crate) struct Audit {
     administrator: String,
     method: Method,
     path: String,
@@ -109,7 +119,7 @@ struct Audit {
 }
 
 impl Audit {
-    fn of(request: &Parts, administrator: &Administrator, tenant: Option<String>) -> Self {
+    pub(crate) fn of(request: &Parts, administrator: &Administrator, tenant: Option<String>) -> Self {
         // Without the query, and so encoded that it has no control characters.
         let path = request.uri.path();
         Self {
@@ -119,6 +129,11 @@ impl Audit {
             tenant,
             status: None,
         }
+    }
+
+    /// Logs the request with the status of its answer.
+    pub(crate) fn answered(mut self, status: StatusCode) {
+        self.status = Some(status);
     }
 }
 
@@ -137,7 +152,8 @@ impl Drop for Audit {
             status,
         } = self;
         let what = match status {
-            Some(status) if status.is_success() => "an administrator has made a change",
+            // Pages lead to others after a change.
+            Some(status) if status.is_success() || status.is_redirection() => "an administrator has made a change",
             Some(_) => "a change by an administrator was refused",
             None => "an administrator has left before a change was answered; it may have been made",
         };

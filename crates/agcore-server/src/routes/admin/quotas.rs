@@ -105,13 +105,26 @@ pub(super) async fn delete_of_user(
     Ok(StatusCode::NO_CONTENT)
 }
 
+/// Reads a scope as the forms of the console send it: with the name of the user, if it is that of one.
+///
+/// # Errors
+/// `invalid_request` if there is no such scope, or the name is missing.
+#[cfg(feature = "console")]
+pub(crate) fn quota_scope(name: &str, user: &str) -> Result<QuotaScope, Problem> {
+    match (name, user) {
+        ("user", "") => Err(Problem::invalid("the quota of one user needs the name of the user")),
+        ("user", user) => Ok(QuotaScope::User(user.to_owned())),
+        (name, _) => scope_of(name),
+    }
+}
+
 /// Quotas of one user have a path of their own.
 fn scope_of(name: &str) -> Result<QuotaScope, Problem> {
     let scope = QuotaScope::from_name(name, "").filter(|scope| scope.user().is_none());
     scope.ok_or_else(|| Problem::invalid("the scope of the quota must be `tenant` or `each_user`, or `users/NAME`"))
 }
 
-fn window_of(name: &str) -> Result<QuotaWindow, Problem> {
+pub(crate) fn window_of(name: &str) -> Result<QuotaWindow, Problem> {
     let window = QuotaWindow::ALL.into_iter().find(|window| window.as_str() == name);
     window.ok_or_else(|| Problem::invalid("the period of the quota must be `minute`, `hour`, `day` or `month`"))
 }

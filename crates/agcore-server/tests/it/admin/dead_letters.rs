@@ -21,7 +21,7 @@ fn sharing(role: Role) -> Sharing {
         .with_lease(Duration::from_secs(5))
 }
 
-fn api(store: &Store) -> ServerBuilder {
+pub(crate) fn api(store: &Store) -> ServerBuilder {
     with_administrators(builder(&ScriptedProvider::new([]), store).with_sharing(sharing(Role::Api)))
 }
 
@@ -56,7 +56,7 @@ impl Working {
 }
 
 /// Makes dead letters of all runs that wait, or whose worker is gone.
-async fn bury(store: &Store, count: usize) {
+pub(crate) async fn bury(store: &Store, count: usize) {
     store.take_over(false).await.unwrap();
     let (mut dead, mut number) = (0, 0);
     while dead < count {
