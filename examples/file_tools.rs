@@ -66,7 +66,7 @@ impl Approver for Reviewer {
                 Approval::once()
             }
             Some(Preview::Failure(reason)) => Approval::deny(reason),
-            None => Approval::deny("only edits are reviewed here"),
+            Some(Preview::Command { .. }) | None => Approval::deny("only edits are reviewed here"),
         }
     }
 }

@@ -2,7 +2,6 @@
 
 mod needs_session;
 mod offer;
-mod short_requests;
 
 use std::{fmt, sync::Arc};
 
@@ -21,6 +20,8 @@ use agcore_tools::{
 };
 
 use self::offer::OfferSettings;
+#[cfg(feature = "tool-search")]
+use crate::tool_source::ToolSearch;
 #[cfg(feature = "knowledge")]
 use crate::tools::KnowledgeTools;
 use crate::{
@@ -29,6 +30,7 @@ use crate::{
     config::AgentConfig,
     error::AgentError,
     session::AgentSession,
+    session_data::ResultCompression,
     skills::{Skills, USE_SKILL},
     team::handoff_tool,
     tool_source::ToolSource,
@@ -224,6 +226,19 @@ impl AgentBuilder {
     /// Sets the permission rules. By default, tools that delete or use a shell are denied.
     pub fn with_permissions(mut self, rules: impl Into<PermissionRules>) -> Self {
         self.policy.rules = Arc::new(rules.into());
+        self
+    }
+
+    /// Shows the model long results of tools in a shorter form. See [`ResultCompression`] for an example.
+    pub fn with_compressed_results(mut self, compression: ResultCompression) -> Self {
+        self.offer.results = Some(compression);
+        self
+    }
+
+    /// Leaves tools out of requests until the model loads them, if there are many. See [`ToolSearch`] for an example.
+    #[cfg(feature = "tool-search")]
+    pub fn with_tool_search(mut self, search: ToolSearch) -> Self {
+        self.offer.search = Some(search);
         self
     }
 

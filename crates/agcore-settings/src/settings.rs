@@ -47,10 +47,7 @@ pub use self::{
     file::serve::{
         AdminEntry, ApprovalsName, JwtTable, LimitsTable, MediaName, RetentionTable, ServeTable, SharingTable,
     },
-    file::{
-        guards::{BudgetEntry, BudgetTable},
-        tool_table::ToolTable,
-    },
+    file::tool_table::ToolTable,
     folder::{Folder, Wanted},
     mcp::{McpServers, NamedServer},
     model_limits::{LimitSetting, ModelLimits, timeout_advice, timeout_setting},

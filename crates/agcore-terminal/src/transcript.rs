@@ -30,10 +30,10 @@ pub fn parts(messages: &[Arc<Message>]) -> Vec<Part> {
                     text,
                 });
                 for call in reply.tool_calls() {
-                    names.insert(call.id.to_string(), call.name.to_string());
+                    names.insert(call.id.clone(), call.name.clone());
                     parts.push(Part {
-                        author: Author::Call(call.name.to_string()),
-                        text: call.raw_input().to_string(),
+                        author: Author::Call(call.name.clone()),
+                        text: call.raw_input().to_owned(),
                     });
                 }
             }

@@ -1,4 +1,4 @@
-//! [`Window`]: the title of the terminal's window, and notifications for people who look at another one.
+//! [`Window`]: the title of the terminal's window, and notifications for people who use another one.
 
 use std::{
     sync::atomic::{AtomicBool, Ordering},
@@ -19,10 +19,10 @@ const WITHOUT_TITLE: [&str; 4] = ["dumb", "linux", "cons25", "emacs"];
 /// Whether the title was changed, so that it must be restored.
 static IS_CHANGED: AtomicBool = AtomicBool::new(false);
 
-/// How people learn that the program waits for them.
+/// The way in which people learn that the program waits for them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Notify {
-    /// They do not.
+    /// No notification.
     Off,
     /// With the bell of the terminal.
     #[default]
@@ -54,7 +54,7 @@ pub struct Window {
     since: Option<Instant>,
 }
 
-/// What the program does.
+/// The present activity of the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Activity {
     Rests,

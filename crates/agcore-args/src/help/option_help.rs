@@ -17,6 +17,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
             "allow",
             "yes",
             "add_dirs",
+            "sandbox",
             "mcp_config",
             "grants",
         ],

@@ -17,7 +17,8 @@ fn write_outside(agcore: &Agcore, file: &Path, is_outside: bool, options: &[&str
     agcore.run([&["tools", "call", "shell", &*arguments], options].concat())
 }
 
-/// Returns whether the tests can run, and says so if they cannot.
+/// Returns whether the tests can run, and states the reason if they cannot.
+#[expect(clippy::print_stdout, reason = "a skipped test states why")]
 fn has_sandbox() -> bool {
     let missing = Support::of_system().missing.as_ref();
     missing.inspect(|reason| println!("skipped: {reason}")).is_none()

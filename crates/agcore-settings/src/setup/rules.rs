@@ -81,7 +81,7 @@ mod tests {
         let more = changed(&added, RuleChange::Add, RuleState::Allow, "c*").unwrap();
         let removed = changed(&more, RuleChange::Remove, RuleState::Allow, "a").unwrap();
         let entries = permissions_of("agcore.toml".as_ref(), &removed).unwrap();
-        let shown: Vec<&str> = entries.iter().map(|entry| entry.text()).collect();
+        let shown: Vec<&str> = entries.iter().map(crate::PermissionEntry::text).collect();
         assert_eq!(shown, ["b", "c*", "shell(rm *)"]);
         let new = changed("", RuleChange::Add, RuleState::Ask, "network").unwrap();
         assert_eq!(new, "[permissions]\nask = [\"network\"]\n");

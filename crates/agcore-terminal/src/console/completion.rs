@@ -63,7 +63,7 @@ pub(super) struct Completion {
     pub(super) is_prompt: bool,
     /// The files that a message can mention.
     pub(super) files: FileIndex,
-    /// What the menu offers.
+    /// The entries of the menu.
     pub(super) offer: Offer,
     /// The style of the menu.
     pub(super) style: Style,

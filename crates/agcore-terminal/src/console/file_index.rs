@@ -12,7 +12,7 @@ use super::fuzzy::FileName;
 /// Returns the paths of the files, with slashes. Called in a thread of its own.
 pub type FileSource = Arc<dyn Fn() -> Vec<String> + Send + Sync>;
 
-/// How long the first letter after `@` waits for the names.
+/// The time that the first letter after `@` waits for the names.
 const PATIENCE: Duration = Duration::from_millis(150);
 
 /// The names of files. Clones share them.

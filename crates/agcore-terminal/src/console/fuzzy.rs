@@ -27,7 +27,7 @@ impl FileName {
     }
 }
 
-/// How well a name matches: smaller is better.
+/// The quality of a match: smaller is better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Rank {
     /// Whether it is hidden, although what was typed is not.

@@ -142,7 +142,7 @@ pub(super) fn bind<H: Helper, I: History>(editor: &mut Editor<H, I>, state: &Key
 /// from a pasted backslash.
 pub(super) const CONTINUATION: &str = "\\\u{200b}\n";
 
-/// Makes Enter insert what is selected in the menu, and start a new line after a trailing backslash.
+/// Makes Enter insert the selected entry of the menu, and start a new line after a trailing backslash.
 struct ContinueAfterBackslash(KeyState);
 
 impl ConditionalEventHandler for ContinueAfterBackslash {

@@ -19,7 +19,7 @@ pub(super) struct Rows<'r> {
     pub(super) count: usize,
     /// The row that is selected, for a menu in which rows are.
     pub(super) selected: Option<usize>,
-    /// What follows the number of rows that are not shown.
+    /// The text after the number of rows that are not shown.
     pub(super) more: &'static str,
 }
 

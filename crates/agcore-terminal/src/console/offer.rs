@@ -22,7 +22,7 @@ pub(super) struct Choices {
     pub(super) line: (String, usize),
     /// Where the word starts.
     pub(super) start: usize,
-    /// What may replace the word.
+    /// The texts that may replace the word.
     pub(super) items: Vec<String>,
     /// The item that Tab and Enter insert.
     pub(super) selected: Option<usize>,

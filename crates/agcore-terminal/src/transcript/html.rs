@@ -22,7 +22,7 @@ footer { opacity: .7; font-size: .85rem; }";
 /// A part of a conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Part {
-    /// Who wrote it.
+    /// The author.
     pub author: Author,
     /// The text, or the arguments or the result of a tool.
     pub text: String,

@@ -111,7 +111,8 @@ fn listed(jobs: &Jobs) -> String {
     }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use std::sync::Arc;
 

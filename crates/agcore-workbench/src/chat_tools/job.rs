@@ -122,7 +122,8 @@ impl Processes {
 }
 
 impl Job {
-    /// Starts a command in a folder, and in its sandbox unless it is to run outside. Must be called within a runtime, whose end kills the command.
+    /// Starts a command in a folder, and in its sandbox unless it is to run outside. Must be called within a runtime, whose end
+    /// kills the command.
     ///
     /// # Errors
     /// When the shell cannot be started.

@@ -143,9 +143,8 @@ mod tests {
     async fn texts(reminder: &Reminder, session: &str, request: &Arc<ChatRequest>) -> Vec<String> {
         let mut context = HookContext::new("main");
         (context.session, context.purpose) = (Some(session), Some(RequestPurpose::Reply));
-        let request = match reminder.pre_request(&context, request).await {
-            RequestVerdict::Replace(request) => request,
-            _ => return Vec::new(),
+        let RequestVerdict::Replace(request) = reminder.pre_request(&context, request).await else {
+            return Vec::new();
         };
         request
             .messages

@@ -45,7 +45,7 @@ impl ToolFolder {
     /// Adds a folder that the user has typed, for this chat. Returns the outcome as a sentence.
     ///
     /// # Errors
-    /// When it cannot be used; the text says why.
+    /// When it cannot be used; the text is the reason.
     pub fn add_typed(&self, typed: &str) -> Result<String, String> {
         let refused = |reason: String| format!("{} is not added: {reason}", sanitized_line(typed));
         let path = further_folder(typed).map_err(refused)?;

@@ -23,7 +23,7 @@ const PROTECTED: &[&str] = &[
     "agcore.toml",
 ];
 
-/// Lets commands change a folder, except what is protected in it.
+/// Lets commands change a folder, except the protected files in it.
 pub(crate) fn with_folder(policy: Policy, folder: &Path) -> Policy {
     let protected = PROTECTED.iter().map(|path| folder.join(path));
     protected.fold(policy.with_write(folder), Policy::with_protected)
@@ -185,7 +185,8 @@ impl CommandSandbox {
     }
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
+#[cfg(target_os = "linux")]
 mod tests {
     use agcore_sandbox::Support;
 

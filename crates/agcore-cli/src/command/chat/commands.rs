@@ -40,7 +40,7 @@ pub(super) enum Next {
     Edit(String),
     /// Turns plan mode on or off.
     Plan,
-    /// Shows or changes the rules for the tools, as this argument says.
+    /// Shows or changes the rules for the tools, by this argument.
     Permissions(String),
     /// Ends the chat.
     Exit,
@@ -58,17 +58,17 @@ const INIT: &str = "Read the files of this folder and write AGENTS.md for coding
     project, its structure, the commands to build, test and check it, and rules that are not obvious from the code. Keep it \
     under 60 lines and state only what you have seen. If AGENTS.md exists, improve it instead.";
 
-/// The message of `/review`, without what is to be reviewed.
-const REVIEW: &str = "Review the changes below as a careful colleague. Read the difference, and the code around it as far as it matters, \
+/// The message of `/review`, without the changes to review.
+const REVIEW: &str = "Review the changes below as a careful colleague. Read the difference, and the code around it where that matters, \
     with your tools. Report problems of correctness, security and missing tests first, each with its file and line, why it is one, and \
     a fix; then what would make the change easier to understand. Say so if you find nothing. Do not change any file.";
 
-/// What `/review` reviews by default.
+/// The changes that `/review` reviews by default.
 const REVIEW_DEFAULT: &str =
     "the changes of the working tree that are not committed (`git status`, `git diff HEAD`, and new files)";
 
 /// The message of `/commit`, without the wishes of the user.
-const COMMIT: &str = "Commit the changes of this repository. First look at them with `git status`, `git diff --cached` and `git diff`, and \
+const COMMIT: &str = "Commit the changes of this repository. First read them with `git status`, `git diff --cached` and `git diff`, and \
     at the style of earlier messages with `git log -8 --oneline`. If something is staged, commit exactly that; otherwise stage the \
     files that belong together, by name, and leave out what looks generated, secret or unrelated. Show me the message and the list of \
     files, then run a single `git commit` with this message through the shell. Do not push, do not amend, and do not skip hooks. \

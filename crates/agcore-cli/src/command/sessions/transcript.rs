@@ -25,12 +25,12 @@ pub(super) fn part(message: &StoredMessage) -> Part {
     let author = match (&message.metadata, message.role) {
         (Some(MessageMetadata::ToolCall { name, arguments, .. }), _) => {
             return Part {
-                author: Author::Call(name.to_string()),
+                author: Author::Call(name.clone()),
                 text: arguments.to_string(),
             };
         }
         (Some(MessageMetadata::ToolResult { name, is_error, .. }), _) => Author::Tool {
-            name: name.to_string(),
+            name: name.clone(),
             is_error: *is_error,
         },
         (_, MessageRole::User) => Author::User,

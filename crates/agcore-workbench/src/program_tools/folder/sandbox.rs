@@ -33,7 +33,7 @@ impl ToolFolder {
     }
 
     /// Returns the sandbox of commands.
-    pub(in crate::program_tools) fn sandbox(&self) -> &CommandSandbox {
+    pub(crate) fn sandbox(&self) -> &CommandSandbox {
         &self.0.sandbox
     }
 }

@@ -1,4 +1,4 @@
-//! What a chat begins with.
+//! The first lines of a chat.
 
 use agcore_settings::{Settings, vendor::redacted_url};
 use agcore_terminal::{console::Console, render::sanitized_line};

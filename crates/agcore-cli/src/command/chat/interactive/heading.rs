@@ -36,7 +36,7 @@ async fn name(conversation: &Conversation) -> String {
     title.unwrap_or_else(folder)
 }
 
-/// Returns what is known of the model, the branch, the context and the cost.
+/// Returns the model, the branch, the context and the cost, without those that are unknown.
 async fn status(conversation: &Conversation) -> String {
     let cost = cost(conversation).await;
     let parts = [

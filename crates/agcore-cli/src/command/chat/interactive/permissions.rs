@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use agcore::tools::{Grant, GrantStore, RegisteredTool, RuleState};
+use agcore_args::ChatArgs;
 use agcore_settings::{
     PermissionEntry, Settings,
     places::user_settings,
@@ -13,7 +14,6 @@ use agcore_workbench::{grants::full_rule, policy::mode_switch::ModeSwitch};
 
 use super::mode::rebuild;
 use crate::{
-    args::ChatArgs,
     command::chat::{conversation::Conversation, disabled::Part},
     exit::Failure,
 };
