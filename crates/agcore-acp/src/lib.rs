@@ -15,7 +15,7 @@
 //! ```
 //!
 //! - **Turns as updates.** [`Translator`] turns the events of a turn into text, reasoning, tool calls with kinds, files and
-//!   differences, plans, and the state of the context. [`history`] does so for a session that is opened.
+//!   differences, plans, and the state of the context. [`history()`] does so for a session that is opened.
 //! - **Prompts as messages.** [`content_of`] turns text, links, embedded files, images, sounds and documents into the content of a
 //!   message, within limits.
 //! - **Questions in the editor.** [`EditorApprover`] asks about calls, with the change that they would make. "Always" answers

@@ -31,6 +31,11 @@
 //!
 //! <!-- /features -->
 #![cfg_attr(docsrs, feature(doc_cfg))]
+#![allow(
+    rustdoc::bare_urls,
+    rustdoc::broken_intra_doc_links,
+    reason = "doc comments are the help that users read, in which brackets name tables of agcore.toml"
+)]
 #![expect(
     missing_docs,
     reason = "doc comments are the help that users read; what clap flattens or lists in one line has none"

@@ -14,7 +14,7 @@ pub const EXTENSIONS: [&str; 2] = ["md", "markdown"];
 /// The file extensions for which a conversation is saved as HTML.
 pub const HTML_EXTENSIONS: [&str; 2] = ["html", "htm"];
 
-/// Returns the parts of a conversation for [`html`].
+/// Returns the parts of a conversation for [`html()`].
 pub fn parts(messages: &[Arc<Message>]) -> Vec<Part> {
     let (mut parts, mut names) = (Vec::new(), HashMap::new());
     for message in messages {

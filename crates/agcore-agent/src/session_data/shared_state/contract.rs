@@ -85,7 +85,7 @@ impl StateChange {
     }
 }
 
-/// The reason why a [`SharedState`](crate::SharedState) was not read or written.
+/// The reason why a [`SharedState`] was not read or written.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SharedStateError {

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::contract::{SharedState, SharedStateError, StateChange};
 
-/// The name of the tool with which models change a [`SharedState`](crate::SharedState).
+/// The name of the tool with which models change a [`SharedState`].
 pub const UPDATE_STATE: &str = "update_state";
 
 pub(super) struct UpdateState {
