@@ -21,6 +21,8 @@ pub(crate) mod shell;
 mod fetch_url;
 mod of_settings;
 
+#[cfg(feature = "mcp")]
+pub(crate) use self::of_settings::command_sandbox;
 pub use self::{
     change::FileEdit,
     fetch_url::WebAccess,
@@ -33,7 +35,6 @@ pub use self::{
 pub(crate) use self::{
     fetch_url::FETCH_URL,
     guarded::{only_reads, reading_commands},
-    of_settings::command_sandbox,
 };
 
 use agcore::tools::{ToolError, ToolRegistry};

@@ -84,7 +84,6 @@ impl Sessions {
     ///
     /// # Errors
     /// When the database cannot be read.
-    #[cfg(feature = "acp")]
     pub(crate) async fn exact(&self, id: &str) -> Result<Option<Session>, Failure> {
         let owner = Self::owner();
         let session = self.store.get_session(&owner.tenant, id).await?;

@@ -52,7 +52,7 @@ fn check(name: &str, schema: &Value) -> Result<Arc<dyn SchemaCheck>, Failure> {
 /// Always: this build has no validator.
 #[cfg(not(feature = "schema"))]
 fn check(_: &str, _: &Value) -> Result<Arc<dyn SchemaCheck>, Failure> {
-    Err(crate::exit::missing::Failure::missing(SCHEMA, "--schema"))
+    Err(Failure::missing(crate::exit::missing::SCHEMA, "--schema"))
 }
 
 #[cfg(all(test, feature = "schema"))]
